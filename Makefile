@@ -6,6 +6,8 @@
 #   make test-view           pages of all kinds in headless Chromium; PICTURES=DIR keeps screenshots
 #   make test-cuda           build with CUDA, run what needs an NVIDIA card (skipped without one)
 #   make fuzz SECONDS=300    every reader under libFuzzer, for so many seconds each (needs clang)
+#   make check-deep          races, valgrind, asserts, gcc against clang, fuzzing (SECONDS=30 each) with coverage, kills and
+#                            all else that takes long (CONTRIBUTING.md); SECTIONS="threads fuzz" runs some of it
 #   make bench ARGS=--quick  speed of kernels, steps and evaluation on this machine (neuropmd bench)
 #   make install PREFIX=DIR  program, libraries, headers, manual page (default /usr/local)
 #   make deb                 the same as a Debian package, build/neuropmd_VERSION_ARCH.deb
@@ -22,10 +24,10 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
 ARGS ?=
-SECONDS ?= 300
+SECTIONS ?=
 BUILD := build
 
-.PHONY: all demo test test-view test-cuda fuzz bench install deb clean format check-format docs docs-test \
+.PHONY: all demo test test-view test-cuda fuzz check-deep bench install deb clean format check-format docs docs-test \
     docs-man gallery rooms
 
 all: $(BUILD)/Makefile
@@ -58,7 +60,11 @@ test-cuda:
 
 fuzz:
 	@scripts/bootstrap.sh fuzz
-	@JOBS=$(JOBS) scripts/fuzz.sh $(SECONDS)
+	@JOBS=$(JOBS) scripts/fuzz.sh $(or $(SECONDS),300)
+
+check-deep:
+	@scripts/bootstrap.sh deep
+	@JOBS=$(JOBS) FUZZ_SECONDS=$(or $(SECONDS),30) scripts/check-deep.sh $(SECTIONS)
 
 bench:
 	@mkdir -p $(BUILD) && { $(MAKE) --no-print-directory all >$(BUILD)/bench.log 2>&1 || \

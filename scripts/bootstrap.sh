@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# bootstrap.sh [build|python|package|test|fuzz|docs] - installs with apt-get what building (the Python package, packing,
-# testing, fuzzing, the documentation) needs and is missing, and fetches three.js (scripts/three.sh).
+# bootstrap.sh [build|python|package|test|fuzz|deep|docs] - installs with apt-get what building (the Python package, packing,
+# testing, fuzzing, the deep checks, the documentation) needs and is missing, and fetches three.js (scripts/three.sh).
 #
 # It looks for the tools and libraries themselves: where all are found it does nothing, asks for nothing and needs no
-# network, on any system. "python", "package", "test" (the default), "fuzz" and "docs" are "build" and more.
+# network, on any system. "python", "package", "test" (the default), "fuzz", "deep" and "docs" are "build" and more.
 set -euo pipefail
 purpose=${1:-test}
 here=$(dirname "$0")
@@ -14,6 +14,8 @@ clang_openmp() { have clang && echo '#include <omp.h>
 int main(void) { return omp_get_max_threads() < 1; }' | clang -fopenmp -x c -o /dev/null - 2>/dev/null; }
 clang_fuzzer() { have clang && echo 'int LLVMFuzzerTestOneInput(const void *p, unsigned long n) { return !p && n; }' \
     | clang -fsanitize=fuzzer,address,undefined -x c -o /dev/null - 2>/dev/null; }
+clang_threads() { have clang && echo 'int main(void) { return 0; }' \
+    | clang -fsanitize=thread -x c -o /dev/null - 2>/dev/null; }
 metis() { have gcc && echo '#include <metis.h>
 int main(void) { return METIS_NodeND == 0; }' | gcc -x c -o /dev/null - -lmetis 2>/dev/null; }
 browser() { have chromium || have chromium-browser || have google-chrome; }
@@ -83,6 +85,17 @@ fuzz)
     need clang have clang
     need libclang-rt-dev clang_fuzzer # libFuzzer and the sanitizers of clang
     ;;
+deep)
+    need libcmocka-dev module cmocka
+    need clang have clang
+    need libomp-dev clang_openmp # and archer, the tool that tells the thread sanitizer of it
+    need libclang-rt-dev clang_fuzzer
+    need libclang-rt-dev clang_threads
+    need llvm have llvm-cov
+    need valgrind have valgrind
+    need python3 have python3
+    need python3-numpy python_has numpy
+    ;;
 docs)
     need python3 have python3
     need python3-sphinx have sphinx-build
@@ -92,7 +105,7 @@ docs)
     need python3-numpy sphinx_has numpy # which the Python package imports; its reference is made from docstrings
     ;;
 *)
-    echo "bootstrap.sh: '$purpose' was found, build, python, package, test, fuzz or docs was expected" >&2
+    echo "bootstrap.sh: '$purpose' was found, build, python, package, test, fuzz, deep or docs was expected" >&2
     exit 2
     ;;
 esac

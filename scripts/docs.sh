@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # docs.sh PROGRAM - builds the documentation into build/site; a warning of Sphinx is an error.
 #
-# Pages are docs/*.md, CONTRIBUTING.md and CHANGELOG.md. References are generated: the program's from its own help, the C
+# Pages are docs/*.md, CONTRIBUTING.md, CHANGELOG.md and SECURITY.md. References are generated: the program's from its own help, the C
 # library's from its header, the Python package's from its docstrings. All are gathered in build/site-source first, so that the
 # source tree holds nothing that was generated.
 set -euo pipefail
@@ -14,10 +14,11 @@ mkdir -p "$source"
 cp -r docs/*.md docs/*.png docs/*.svg docs/site/conf.py docs/site/index.md docs/site/static "$source"
 [ ! -d docs/pictures ] || cp -r docs/pictures "$source"
 # Links of the pages from above docs/ are relative to where they stand there; what the site does not hold is named only.
-for page in CONTRIBUTING CHANGELOG; do
+for page in CONTRIBUTING CHANGELOG SECURITY; do
     sed -e 's|](docs/|](|g' -e 's|\[\([^]]*\)](LICENSE)|\1|g' $page.md >"$source/$(echo $page | tr '[:upper:]' '[:lower:]').md"
 done
-sed -i -e 's|](../CONTRIBUTING.md|](contributing.md|g' -e 's|](../CHANGELOG.md|](changelog.md|g' "$source"/*.md
+sed -i -e 's|](../CONTRIBUTING.md|](contributing.md|g' -e 's|](../CHANGELOG.md|](changelog.md|g' \
+    -e 's|](../SECURITY.md|](security.md|g' "$source"/*.md
 python3 docs/site/program_reference.py "$program" >"$source/program.rst"
 python3 docs/site/c_reference.py include/neuropmd.h include/neuropmd-surfaces.h include/neuropmd-draw.h >"$source/c.rst"
 python3 docs/site/python_reference.py python/neuropmd >"$source/python-reference.rst"

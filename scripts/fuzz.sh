@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fuzz.sh [SECONDS [NAME...]] - every reader under libFuzzer and the sanitizers, one after the other.
+# fuzz.sh [SECONDS [NAME...]] - every reader under libFuzzer and the sanitizers, one after the other; build: only builds them.
 #
 # SECONDS is the time of each target (default 300); NAME is one of tests/fuzz/fuzz_NAME.c (default: all). Inputs that
 # reached something new stay in build/fuzz/corpus/NAME and are the start of the next run, beside tests/fuzz/seeds and
@@ -11,7 +11,7 @@ root=$PWD
 work=$root/build/fuzz
 duration=${1:-300}
 [ $# -gt 0 ] && shift
-if ! [[ $duration =~ ^[1-9][0-9]*$ ]]; then
+if [ "$duration" != build ] && ! [[ $duration =~ ^[1-9][0-9]*$ ]]; then
     echo "fuzz.sh: '$duration' was found where a number of seconds was expected" >&2
     exit 2
 fi
@@ -27,6 +27,10 @@ mkdir -p "$work/found"
 cmake -S . -B "$work" -G "Unix Makefiles" -DCMAKE_C_COMPILER=clang -DNPMD_FUZZ=ON -DNPMD_OPENMP=OFF \
     -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O1 -g" >"$work/build.log" 2>&1 || { cat "$work/build.log"; exit 1; }
 
+if [ "$duration" = build ]; then
+    cmake --build "$work" --parallel "${JOBS:-$(nproc)}" >>"$work/build.log" 2>&1 || { tail -n 40 "$work/build.log"; exit 1; }
+    exit 0
+fi
 names=("$@")
 if [ ${#names[@]} -eq 0 ]; then
     for source in tests/fuzz/fuzz_*.c; do
@@ -48,9 +52,9 @@ for name in "${names[@]}"; do
         [ -d "$folder" ] && folders+=("$folder")
     done
     log=$work/$name.log
-    # A mutation longer than 16 KB finds nothing that a shorter one does not, only later.
+    # A mutation longer than 32 KB, the largest seed, finds nothing that a shorter one does not, only later.
     "$work/tests/fuzz/fuzz_$name" -max_total_time="$duration" -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=1024 \
-        -max_len=16384 -artifact_prefix="$work/found/$name-" "${folders[@]}" >"$log" 2>&1
+        -max_len=32768 -artifact_prefix="$work/found/$name-" "${folders[@]}" >"$log" 2>&1
     verdict=$?
     done_line=$(grep -E '^Done ' "$log" | tail -n 1)
     reached=$(grep -oE 'cov: [0-9]+' "$log" | tail -n 1)

@@ -111,8 +111,8 @@ static npmd_status partners_read(const char *folder, const char *region, surface
     for (; p != NULL && p[1] != 0; p = strchr(p + 1, '\n')) {
         const char *field = p + 1;
         for (int k = 0; k < 4 && field != NULL; k++) {
-            field = strchr(field, ',');
-            field += field != NULL;
+            field = strpbrk(field, ",\n"); /* a short line takes nothing from the next */
+            field = field != NULL && *field == ',' ? field + 1 : NULL;
         }
         char *stop = NULL;
         const unsigned long vertex = field != NULL ? strtoul(field, &stop, 10) : 0;

@@ -187,7 +187,7 @@ static npmd_status matrix_shade(const figure *f, const matrix *m, shade *out, np
         if (m->cell[i] > 0.0)
             least = fmin(least, m->cell[i]);
     }
-    if (negative || !(most > 0.0))
+    if (negative || !(most > 1e-300)) /* smaller ones are noughts with noise */
         return npmd_fail(err, NPMD_ERR_ARGUMENT,
                          "the matrix has %s; masses and counts are not negative, and some are above zero",
                          negative ? "negative entries" : "zeros only");
@@ -198,6 +198,8 @@ static npmd_status matrix_shade(const figure *f, const matrix *m, shade *out, np
         out->scale.to = most;
         out->scale.from = fmax(least, 1e-5 * most);
         out->below = least < out->scale.from;
+        if (!(out->scale.from < most)) /* one value, of one cell or of all */
+            out->scale.from = 0.1 * most;
     }
     if (f->ask->ranges > 0) {
         if (out->scale.kind == AXIS_LOG && !(f->ask->range[0] > 0.0))

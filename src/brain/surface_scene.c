@@ -131,7 +131,7 @@ bool values_range(const double *value, size_t n, double *least, double *most)
     *least = INFINITY;
     *most = -INFINITY;
     for (size_t i = 0; i < n; i++)
-        if (isfinite(value[i])) {
+        if (fabs(value[i]) <= 1e300) { /* so that differences of two are numbers, too */
             *least = fmin(*least, value[i]);
             *most = fmax(*most, value[i]);
         }

@@ -172,6 +172,7 @@ npmd_status stopping_hold_out(const settings *set, const npmd_points *pts, npmd_
 npmd_status stopping_open(stopping *s, const settings *set, size_t parameters, npmd_error *err);
 void stopping_close(stopping *s);
 void stopping_again(stopping *s);
+bool stopping_sound(const double number[STOPPING_NUMBERS], int64_t step); /* can a rule remember this at that step? */
 npmd_status stopping_judge(stopping *s, backend *b, const npmd_report *now, double mean, bool *enough, npmd_error *err);
 
 /* ---- select.c: a fit whose options are chosen first -------------------------------------------------------------- */

@@ -58,6 +58,16 @@ void stopping_again(stopping *s)
     s->number[STOPPING_LEAST] = INFINITY;
 }
 
+bool stopping_sound(const double number[STOPPING_NUMBERS], int64_t step)
+{
+    const bool counts = number[STOPPING_LOOKS] >= 0.0 && number[STOPPING_SINCE] >= 0.0
+                        && number[STOPPING_SINCE] <= number[STOPPING_LOOKS] && number[STOPPING_STEP] >= 0.0
+                        && number[STOPPING_STEP] <= (double)step;
+    return counts && isfinite(number[STOPPING_LOOKS]) && isfinite(number[STOPPING_OBJECTIVE])
+           && !isnan(number[STOPPING_MEAN]) && !isnan(number[STOPPING_LEAST])
+           && (number[STOPPING_ENOUGH] == 0.0 || number[STOPPING_ENOUGH] == 1.0);
+}
+
 npmd_status stopping_judge(stopping *s, backend *b, const npmd_report *now, double mean, bool *enough, npmd_error *err)
 {
     double *number = s->number;

@@ -37,6 +37,10 @@ void number_words(double value, char text[AXIS_LABEL])
 {
     char plain[AXIS_LABEL], power[AXIS_LABEL];
     const double size = fabs(value);
+    if (!isfinite(value)) { /* printf's words differ: "-nan" */
+        snprintf(text, AXIS_LABEL, "%s", isnan(value) ? "NaN" : value > 0.0 ? "inf" : MINUS "inf");
+        return;
+    }
     if (size == 0.0 || (size >= 1e-3 && size < 1e5)) {
         snprintf(plain, sizeof plain, size >= 1000.0 ? "%.0f" : "%.3g", value);
         point_put(plain);
@@ -44,7 +48,8 @@ void number_words(double value, char text[AXIS_LABEL])
         return;
     }
     const int exponent = (int)floor(log10(size) + 1e-12);
-    snprintf(plain, sizeof plain, "%.3g", value / pow(10.0, exponent));
+    const int far = exponent < -300 ? 300 : 0; /* below the least double a power of ten is 0 */
+    snprintf(plain, sizeof plain, "%.3g", value * pow(10.0, far) / pow(10.0, exponent + far));
     point_put(plain);
     power_words(exponent, power);
     if (strcmp(plain, "1") == 0)

@@ -352,6 +352,10 @@ static npmd_status stopping_restore(checkpoint *c, npmd_error *err)
     stopping *s = c->rule;
     const tensor *t = NULL;
     TRY(record_find(&c->resumed, path, "stopping", TENSOR_F64, 1, &(size_t){ STOPPING_NUMBERS }, &t, err));
+    if (!stopping_sound(t->data, c->state.step)) {
+        st = npmd_fail(err, NPMD_ERR_FORMAT, "%s: what the checkpoint says of `stop` makes no sense", path);
+        goto done;
+    }
     memcpy(s->number, t->data, sizeof s->number);
     c->state.enough = s->number[STOPPING_ENOUGH] != 0.0;
     if (s->best != NULL) {

@@ -29,9 +29,11 @@ void curves_free(curve_set *set)
     *set = (curve_set){ 0 };
 }
 
+/* Numbers near the ends of what a double holds are left out: differences of two of them, and ticks beyond them, would
+ * not be finite. */
 static bool number_fits(const axis *a, double value)
 {
-    return isfinite(value) && (a->kind != AXIS_LOG || value > 0.0);
+    return fabs(value) <= 1e300 && (a->kind != AXIS_LOG || value >= 1e-300);
 }
 
 bool curves_fit(const curve_set *set, axis *x, axis *y)

@@ -115,7 +115,10 @@ typedef struct figure_nodes {
 /* log f, or the spread of log f over members, at nodes of all factors. */
 npmd_status source_values(figure *f, const source *s, bool spread, const figure_nodes *at, double *out,
                           npmd_error *err);
-/* Replaces log densities of -infinity, which no cubic passes through, by the least finite one. */
+/* The gate of all that is drawn of a density. What is NaN or larger than any density is refused, and log densities of
+ * -infinity, or far below all others, which no cubic passes through, become the least that one does. */
+#define LOG_MOST 300.0  /* a density of exp(300), or its square times a volume, is still a number */
+#define LOG_DEEPEST 1e6 /* below the largest: beyond all that is seen, and a cubic keeps its digits */
 npmd_status zeros_raise(const source *s, double *value, size_t n, npmd_error *err);
 
 /* Some factors are shown, some are fixed, and the others are integrated out:

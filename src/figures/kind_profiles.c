@@ -25,6 +25,8 @@ static bool has_profiles(const figure *f)
     return profiles_fits(f) || learning_fits(f);
 }
 
+#define GROUPS_MOST 200 /* more than any figure tells apart; each row is compared with all groups */
+
 /* ---- Groups of lines --------------------------------------------------------------------------------------------- */
 
 typedef struct group { /* replicates of one method with one setting on one domain */
@@ -61,6 +63,10 @@ static npmd_status groups_collect(const figure *f, const char *key, groups *out,
             while (found < out->count
                    && (strcmp(out->group[found].domain, g.domain) != 0 || strcmp(out->group[found].name, g.name) != 0))
                 found++;
+            if (found == GROUPS_MOST)
+                TRY(npmd_fail(err, NPMD_ERR_ARGUMENT,
+                              "%s holds more than %d methods, settings and domains: draw some of it", f->log[k].path,
+                              GROUPS_MOST));
             if (found == out->count) {
                 TRY(memory_grow((void **)&out->group, &out->capacity, (size_t)found + 1, sizeof g, err));
                 TRY(memory_new(&g.list, 256, err));

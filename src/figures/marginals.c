@@ -85,16 +85,19 @@ done:
 
 npmd_status zeros_raise(const source *s, double *value, size_t n, npmd_error *err)
 {
-    double least = INFINITY;
+    double least = INFINITY, most = -INFINITY;
     for (size_t i = 0; i < n; i++) {
-        if (isnan(value[i]) || value[i] == INFINITY)
-            return npmd_fail(err, NPMD_ERR_NUMERIC, "%s: log density %g at node %zu of %zu cannot be drawn", s->name,
-                             value[i], i + 1, n);
+        if (!(value[i] <= LOG_MOST))
+            return npmd_fail(err, NPMD_ERR_NUMERIC,
+                             "%s: log density %g at node %zu of %zu cannot be drawn, at most %g was expected", s->name,
+                             value[i], i + 1, n, LOG_MOST);
         if (isfinite(value[i]))
             least = fmin(least, value[i]);
+        most = fmax(most, value[i]);
     }
     if (n > 0 && least == INFINITY)
         return npmd_fail(err, NPMD_ERR_NUMERIC, "%s: the density is zero at all of %zu nodes", s->name, n);
+    least = fmax(least, most - LOG_DEEPEST);
     for (size_t i = 0; i < n; i++)
         value[i] = fmax(value[i], least);
     return NPMD_OK;

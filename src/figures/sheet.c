@@ -88,9 +88,10 @@ void sheet_normalise(sheet *s)
         s->value[k] -= offset;
 }
 
+/* Between nodes a cubic may go beyond them, where they fall steeply; the log of what is shown stays a number. */
 static double sheet_shown(const sheet *s, double value)
 {
-    return s->unit == 0.0 ? value : s->unit * exp(value);
+    return s->unit == 0.0 ? value : s->unit * exp(fmin(fmax(value, -LOG_MOST - 400.0), LOG_MOST));
 }
 
 void sheet_range(const sheet *s, double *least, double *most)

@@ -77,7 +77,7 @@ json_t *json_unsigned(uint64_t value)
 
 json_t *json_real(double value)
 {
-    json_t *node = isfinite(value) ? node_new(JSON_REAL, NULL, 0) : NULL;
+    json_t *node = node_new(JSON_REAL, NULL, 0);
     if (node != NULL)
         node->real = value;
     return node;
@@ -193,9 +193,20 @@ static bool member_add(json_t *list, char *key, json_t *value)
     return true;
 }
 
+/* A number that JSON cannot hold is the failure of whoever computed it, and no lack of memory. */
+static bool number_wrong(const json_t *value)
+{
+    return json_is_real(value) && !isfinite(value->real);
+}
+
 npmd_status json_put(json_t *object, const char *key, json_t *value, npmd_error *err)
 {
     char *copy = NULL;
+    if (number_wrong(value)) {
+        const double found = value->real;
+        json_decref(value);
+        return npmd_fail(err, NPMD_ERR_NUMERIC, "\"%s\" is %g, a finite number was expected", key, found);
+    }
     if (json_is_object(object) && value != NULL && utf8_wrong(key) == 0) {
         const size_t i = member_find(object, key);
         if (i < object->count) {
@@ -213,6 +224,12 @@ npmd_status json_put(json_t *object, const char *key, json_t *value, npmd_error 
 
 npmd_status json_append(json_t *array, json_t *value, npmd_error *err)
 {
+    if (number_wrong(value)) {
+        const double found = value->real;
+        json_decref(value);
+        return npmd_fail(err, NPMD_ERR_NUMERIC, "number %zu of a list is %g, a finite one was expected",
+                         json_array_size(array) + 1, found);
+    }
     if (json_is_array(array) && value != NULL && member_add(array, NULL, value))
         return NPMD_OK;
     json_decref(value);

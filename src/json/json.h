@@ -61,7 +61,7 @@ json_t *json_null(void);
 json_t *json_boolean(bool value);
 json_t *json_integer(json_int_t value);
 json_t *json_unsigned(uint64_t value); /* printed in full; beyond 2^63 - 1 it is no integer for the getters */
-json_t *json_real(double value);       /* NULL where it is not finite: JSON has no such number */
+json_t *json_real(double value);       /* json_put and json_append refuse what is not finite */
 json_t *json_known(double value);      /* null where it is not finite */
 json_t *json_string(const char *text); /* NULL where text is NULL or not UTF-8 */
 json_t *json_array(void);
@@ -74,7 +74,8 @@ json_t *json_printed(const char *text, size_t length);
 json_t *json_incref(const json_t *value); /* another reference; NULL stays NULL */
 void json_decref(json_t *value);          /* accepts NULL */
 
-/* Take over the value, also when they fail. A NULL object, array or value is a failure of memory. */
+/* Take over the value, also when they fail. A NULL object, array or value is a failure of memory; a number that is not
+ * finite, which JSON does not have, is NPMD_ERR_NUMERIC. */
 npmd_status json_put(json_t *object, const char *key, json_t *value, npmd_error *err);
 npmd_status json_append(json_t *array, json_t *value, npmd_error *err);
 void json_object_del(json_t *object, const char *key);

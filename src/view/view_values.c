@@ -337,6 +337,12 @@ done:
     return st;
 }
 
+/* fmax passes NaN over. */
+static double larger(double a, double b)
+{
+    return isnan(b) || b > a ? b : a;
+}
+
 /* The integral has an error of its own, which counts as well. */
 static npmd_status marginal_compare(view_values *v, int s, npmd_error *err)
 {
@@ -355,7 +361,7 @@ static npmd_status marginal_compare(view_values *v, int s, npmd_error *err)
     }
     TRY((surface ? marginal_rules : marginal_integrals)(v, f->factor, x, &own, log_f, se, err));
     for (int k = 0; k < COMPARED; k++)
-        v->sum_error = fmax(v->sum_error, fabs(expm1(summed(v, s)[node[k]] - log_f[k])) + se[k]);
+        v->sum_error = larger(v->sum_error, fabs(expm1(summed(v, s)[node[k]] - log_f[k])) + se[k]);
     v->compared += COMPARED;
 done:
     return outcome(st, err);
@@ -367,6 +373,21 @@ static void mass_sum(view_values *v)
     v->mass = 0.0;
     for (size_t i = 0; i < v->factor[0].n; i++)
         v->mass += v->factor[0].weight[i] * exp(log_f[i]);
+}
+
+/* What the page says of its values is a number, or there is no page. */
+static npmd_status sums_check(const view_values *v, npmd_error *err)
+{
+    if (!isfinite(v->mass))
+        return npmd_fail(err, NPMD_ERR_NUMERIC,
+                         "the density has mass %g on %zu nodes, a finite one was expected: it cannot be shown", v->mass,
+                         v->factor[0].n);
+    if (!isfinite(v->sum_error))
+        return npmd_fail(err, NPMD_ERR_NUMERIC,
+                         "marginal densities by the nodes are off by a factor of %g, so the page would be wrong: ask "
+                         "for more `nodes`, or show one factor",
+                         v->sum_error);
+    return NPMD_OK;
 }
 
 npmd_status view_values_open(view_values *v, const npmd_model *m, const npmd_view_request *what, npmd_error *err)
@@ -416,6 +437,7 @@ npmd_status view_values_compute(view_values *v, npmd_error *err)
     mass_sum(v);
     for (int s = 0; s < v->factors && v->domain.factors == 2; s++)
         TRY(marginal_compare(v, s, err));
+    TRY(sums_check(v, err));
 done:
     return st;
 }

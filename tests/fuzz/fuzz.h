@@ -29,4 +29,16 @@ char *fuzz_text(const uint8_t *data, size_t size);
  * length would hardly ever come through. Other bytes are the file itself. */
 const char *fuzz_record(const uint8_t *data, size_t size);
 
+/* The same bytes in memory, a block of exactly this size; free it. */
+uint8_t *fuzz_record_bytes(const uint8_t *data, size_t size, size_t *whole);
+
+/* A path in a folder in memory that is this process's own: for what is written. */
+const char *fuzz_output(const char *name);
+
+/* The same for a file of these bytes, where a reader goes by the name. */
+const char *fuzz_named(const char *name, const uint8_t *data, size_t size);
+
+/* One thread, and a stop after so many seconds from now: a file may ask for more than a run has time for. */
+npmd_compute fuzz_compute(double seconds);
+
 #endif

@@ -12,6 +12,8 @@ static inline void tracts_read_all(const char *path, const affine *voxel_to_ras)
     streamline s = { 0 };
     npmd_status st = tracts_open(path, voxel_to_ras, &t, &err);
     PROMISE((st == NPMD_OK) == (t != NULL));
+    if (t != NULL && voxel_to_ras == NULL)
+        tracts_keep_paths(t);
     for (bool more = true; st == NPMD_OK && more;) {
         st = tracts_next(t, &s, &more, &err);
         for (int k = 0; k < 3 && st == NPMD_OK; k++)

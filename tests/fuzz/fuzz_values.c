@@ -1,5 +1,5 @@
 /* fuzz_values.c - values on vertices: the first byte says of which format, the second of how many vertices; the file
- * follows. */
+ * follows. Formats from 4 on are files by their names, whose columns are looked for. */
 #include "fuzz_surface.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -13,8 +13,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     vertex_columns c = { .vertices = 1 + (size_t)(data[1] & 15) };
     npmd_error err = { 0 };
     PROMISE(scan_start("fuzz", &b, &s, &err) == NPMD_OK);
-    const npmd_status st = READ[data[0] & 1](&s, &c, &err);
-    PROMISE(st == NPMD_OK || (st == NPMD_ERR_FORMAT && err.text[0] != 0));
+    static const char *const NAMED[] = { "v.gii", "v.vtk", "v.csv", "v.npy" };
+    const char *path = data[0] & 4 ? fuzz_named(NAMED[data[0] & 3], data + 2, size - 2) : NULL;
+    const npmd_status st = path != NULL ? vertex_columns_read(path, c.vertices, &c, &err)
+                                        : READ[data[0] & 1](&s, &c, &err);
+    PROMISE(st == NPMD_OK || ((st == NPMD_ERR_FORMAT || st == NPMD_ERR_SHAPE) && err.text[0] != 0));
+    for (int k = 0, found = -1; k < c.columns && st == NPMD_OK && path != NULL; k++) {
+        PROMISE(vertex_columns_find(&c, c.name[k], path, &found, &err) == NPMD_OK && found >= 0 && found <= k);
+        PROMISE(vertex_columns_find(&c, k % 2 ? "1" : "none has this", path, &found, &err) == NPMD_OK
+                || err.text[0] != 0);
+    }
     double sum = 0.0;
     for (int k = 0; k < c.columns; k++) {
         PROMISE(c.name[k] != NULL);

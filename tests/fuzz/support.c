@@ -40,10 +40,17 @@ char *fuzz_text(const uint8_t *data, size_t size)
     return text;
 }
 
-const char *fuzz_record(const uint8_t *data, size_t size)
+uint8_t *fuzz_record_bytes(const uint8_t *data, size_t size, size_t *whole)
 {
-    if (size == 0 || data[0] != '{')
-        return fuzz_file(data, size);
+    uint8_t *bytes = NULL;
+    if (size == 0 || data[0] != '{') {
+        bytes = malloc(size > 0 ? size : 1);
+        PROMISE(bytes != NULL);
+        if (size > 0)
+            memcpy(bytes, data, size);
+        *whole = size;
+        return bytes;
+    }
     char *facts = fuzz_text(data, size);
     const size_t facts_size = strlen(facts), tensors_at = facts_size < size ? facts_size + 1 : size;
     char *tensors = fuzz_text(data + tensors_at, size - tensors_at);
@@ -59,19 +66,75 @@ const char *fuzz_record(const uint8_t *data, size_t size)
                 && json_put(header, "__metadata__", json_incref(metadata), NULL) == NPMD_OK);
     PROMISE(json_to_text(header, JSON_COMPACT, &line, NULL) == NPMD_OK);
     const uint64_t length = strlen(line);
-    const size_t whole = sizeof length + (size_t)length + size - data_at;
-    uint8_t *bytes = malloc(whole);
+    *whole = sizeof length + (size_t)length + size - data_at;
+    bytes = malloc(*whole);
     PROMISE(bytes != NULL);
     memcpy(bytes, &length, sizeof length);
     memcpy(bytes + sizeof length, line, (size_t)length);
     if (size > data_at)
         memcpy(bytes + sizeof length + length, data + data_at, size - data_at);
-    const char *path = fuzz_file(bytes, whole);
-    free(bytes);
     free(line);
     json_decref(metadata);
     json_decref(header);
     free(tensors);
     free(facts);
+    return bytes;
+}
+
+const char *fuzz_record(const uint8_t *data, size_t size)
+{
+    size_t whole = 0;
+    uint8_t *bytes = fuzz_record_bytes(data, size, &whole);
+    const char *path = fuzz_file(bytes, whole);
+    free(bytes);
     return path;
+}
+
+/* The folder and what is in it go with the process, however it ends but by a signal. */
+enum { OUTPUTS = 8 };
+static char folder[64], outputs[OUTPUTS][128];
+static void folder_remove(void)
+{
+    for (int k = 0; k < OUTPUTS; k++)
+        if (outputs[k][0] != 0)
+            unlink(outputs[k]);
+    rmdir(folder);
+}
+
+const char *fuzz_output(const char *name)
+{
+    if (folder[0] == 0) {
+        snprintf(folder, sizeof folder, "%s/npmd-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+        PROMISE(mkdtemp(folder) != NULL && atexit(folder_remove) == 0);
+    }
+    for (int k = 0; k < OUTPUTS; k++) {
+        const char *slash = strrchr(outputs[k], '/');
+        if (slash == NULL)
+            snprintf(outputs[k], sizeof outputs[k], "%s/%s", folder, name);
+        else if (strcmp(slash + 1, name) != 0)
+            continue;
+        return outputs[k];
+    }
+    fuzz_stop("no more than eight names", __FILE__, __LINE__);
+}
+
+const char *fuzz_named(const char *name, const uint8_t *data, size_t size)
+{
+    const char *path = fuzz_output(name);
+    FILE *f = fopen(path, "wb");
+    PROMISE(f != NULL && fwrite(data, 1, size, f) == size && fclose(f) == 0);
+    return path;
+}
+
+static double stop_at;
+static int stop_late(const npmd_report *now, void *user)
+{
+    (void)now, (void)user;
+    return clock_seconds() > stop_at;
+}
+
+npmd_compute fuzz_compute(double seconds)
+{
+    stop_at = clock_seconds() + seconds;
+    return (npmd_compute){ .size = sizeof(npmd_compute), .threads = 1, .progress = stop_late };
 }

@@ -63,6 +63,28 @@ static void ticks_are_round(void **state)
     ticks_are(&(axis){ AXIS_LOG, 0.9, 12.0, NULL }, 5, "1 2 5 10");
 }
 
+/* A label of any double is words; before, one of NaN was looked up in front of a table. */
+static void every_number_has_words(void **state)
+{
+    static const struct {
+        double value;
+        const char *words;
+    } CASES[] = { { NAN, "NaN" },
+                  { -NAN, "NaN" },
+                  { INFINITY, "inf" },
+                  { -INFINITY, "\xE2\x88\x92"
+                               "inf" },
+                  { DBL_MAX, "1.8\xC3\x97"
+                             "10\xC2\xB3\xE2\x81\xB0\xE2\x81\xB8" },
+                  { 1e-300, "10\xE2\x81\xBB\xC2\xB3\xE2\x81\xB0\xE2\x81\xB0" } };
+    char text[AXIS_LABEL];
+    (void)state;
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+        number_words(CASES[k].value, text);
+        assert_string_equal(text, CASES[k].words);
+    }
+}
+
 static void axes_hold_their_numbers(void **state)
 {
     uint64_t seed = 7;
@@ -311,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(colours_are_even),
         cmocka_unit_test(ticks_are_round),
+        cmocka_unit_test(every_number_has_words),
         cmocka_unit_test(axes_hold_their_numbers),
         cmocka_unit_test(contours_follow_a_circle),
         cmocka_unit_test(projections_come_back),

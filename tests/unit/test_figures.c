@@ -3,6 +3,7 @@
 #include "api.h"
 #include "check.h"
 #include "figures.h"
+#include "model.h"
 #include "truths.h"
 
 #define KAPPA_1 3.0
@@ -328,6 +329,72 @@ static void logs_are_drawn(void **state)
     assert_says(&err, "entry 1");
 }
 
+/* ---- What is no number ------------------------------------------------------------------------------------------- */
+
+/* A row without a tau, or with one of no sense, and numbers at both ends of what a double holds. */
+static const char COURSES[] =
+    "{\"experiment\": \"tau\", \"domain\": \"T2\", \"method\": \"a\", \"course\": "
+    "[[1,1,1e308,0,1,1],[2,2,-1e308,0,2,5e-324],[3,3,0.5,0,3,2]]}\n"
+    "{\"experiment\": \"tau\", \"domain\": \"T2\", \"method\": \"b\", \"tau\": -1e308, \"course\": [[1,1,2,0,2,1],[2,2,3,0,2,3]]}\n"
+    "{\"experiment\": \"tau\", \"domain\": \"T2\", \"method\": \"c\", \"tau\": 5e-324, \"course\": [[1,1,2,0,2,1],[2,2,3,0,2,3]]}\n"
+    "{\"experiment\": \"tau\", \"domain\": \"T2\", \"method\": \"d\", \"tau\": 1e-3, \"course\": [[1,1,2,0,2,1],[2,2,3,0,2,3]]}\n";
+
+static void odd_numbers_of_logs_are_drawn(void **state)
+{
+    place *at = *state;
+    const char *file[1] = { put_text(at, "courses.jsonl", COURSES) };
+    char path[1024];
+    snprintf(path, sizeof path, "%s", file[0]);
+    file[0] = path;
+    const npmd_plot_request ask = { .size = sizeof ask, .file = file, .files = 1, .dpi = 40.0 };
+    draw_twice(at, &ask, "tau", 3);
+    size_t size = 0;
+    unsigned char *svg = get_bytes(in_folder(at, "one.svg"), &size);
+    assert_null(strstr((const char *)svg, "nan"));
+    assert_null(strstr((const char *)svg, "inf"));
+    free(svg);
+}
+
+/* The gate: what is NaN or beyond any density is refused in words, and what is between steep nodes stays a number. */
+static void what_is_no_density_is_refused(void **state)
+{
+    static const double WRONG[] = { NAN, INFINITY, LOG_MOST + 1.0 };
+    (void)state;
+    npmd_error err = { 0 };
+    const source s = { .name = "estimate" };
+    for (size_t k = 0; k < 3; k++) {
+        double value[3] = { 0.0, WRONG[k], 1.0 };
+        assert_int_equal(zeros_raise(&s, value, 3, &err), NPMD_ERR_NUMERIC);
+        assert_says(&err, "at node 2 of 3 cannot be drawn");
+    }
+    double steep[6] = { -INFINITY, 0.0, 0.0, -1e308, -DBL_MAX, LOG_MOST };
+    must(zeros_raise(&s, steep, 6, &err), &err);
+    sheet ring = { 0 };
+    must(sheet_open(SHEET_CIRCLE, 6, &ring, &err), &err);
+    memcpy(ring.value, steep, sizeof steep);
+    for (int i = 0; i <= 600; i++) {
+        const double x = TWO_PI * i / 600.0, shown = sheet_at(&ring, &x);
+        assert_true(isfinite(shown) && isfinite(log(shown)));
+    }
+    sheet_free(&ring);
+}
+
+/* A model file whose log integral is off by 2,000 nats is still a model file. */
+static void a_density_beyond_numbers_is_no_picture(void **state)
+{
+    place *at = *state;
+    npmd_error err = { 0 };
+    npmd_model *m = NULL;
+    must(npmd_load("tests/old/field_t2.safetensors", &m, &err), &err);
+    m->facts.log_integral -= 2000.0;
+    const npmd_model *const models[1] = { m };
+    const npmd_plot_request ask = { .size = sizeof ask, .model = models, .models = 1, .dpi = 40.0, .grid = 24 };
+    assert_int_equal(npmd_plot(&ask, in_folder(at, "x.png"), NULL, &err), NPMD_ERR_NUMERIC);
+    assert_says(&err, "cannot be drawn");
+    assert_int_equal(access(at->path, F_OK), -1);
+    npmd_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +405,9 @@ int main(void)
         cmocka_unit_test(every_domain_is_drawn),
         cmocka_unit_test(conditionals_and_contours_are_drawn),
         cmocka_unit_test(logs_are_drawn),
+        cmocka_unit_test(odd_numbers_of_logs_are_drawn),
+        cmocka_unit_test(what_is_no_density_is_refused),
+        cmocka_unit_test(a_density_beyond_numbers_is_no_picture),
     };
     return cmocka_run_group_tests(tests, place_make, place_remove);
 }

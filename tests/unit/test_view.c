@@ -296,6 +296,28 @@ static void what_cannot_be_shown_is_refused(void **state)
     npmd_surface_free(ball);
 }
 
+/* A density of mass e^2000, from a file whose log integral is that far off: the sentence says so, and not that memory was
+ * short. */
+static void a_mass_that_is_no_number_is_refused(void **state)
+{
+    models *s = *state;
+    npmd_error err = { 0 };
+    const char *out = in_folder(&s->at, "none.html");
+    char path[1024];
+    snprintf(path, sizeof path, "%s", out);
+    if (no_page())
+        skip();
+    for (int k = 0; k < MODELS; k++) {
+        npmd_model *m = models_again(s, s->model[k], "far.safetensors");
+        m->facts.log_integral -= 2000.0;
+        const npmd_view_request what = { .size = sizeof what, .nodes = 12, .accuracy = 0.1 };
+        assert_int_equal(npmd_view(m, &what, path, NULL, &err), NPMD_ERR_NUMERIC);
+        assert_non_null(strstr(err.text, "mass inf"));
+        assert_int_equal(file_size(path), 0);
+        npmd_model_free(m);
+    }
+}
+
 static void a_page_has_its_limit(void **state)
 {
     models *s = *state;
@@ -330,6 +352,7 @@ int main(void)
         cmocka_unit_test(one_factor_of_two_is_summed),
         cmocka_unit_test(values_are_those_of_the_model),
         cmocka_unit_test(what_cannot_be_shown_is_refused),
+        cmocka_unit_test(a_mass_that_is_no_number_is_refused),
         cmocka_unit_test(a_page_has_its_limit),
     };
     return cmocka_run_group_tests(tests, models_open, models_close);

@@ -1,5 +1,6 @@
 """make.py PROGRAM - writes the seeds of this folder: small files of every kind, the models by the program itself."""
 import base64
+import glob
 import gzip
 import json
 import os
@@ -63,6 +64,13 @@ whole = b'{"__metadata__":{"neuropmd":"{}"},"a":{"dtype":"F32","shape":[],"data_
 put("safetensors", "whole", struct.pack("<Q", len(whole)) + whole + bytes(4))
 put("safetensors", "long", struct.pack("<Q", 2**60) + whole)
 
+# ---- compressed files; the first byte is the size of pieces less 1
+put("gzip", "one", b"\4" + gzip.compress(bytes(range(64)) * 8, 9, mtime=0))
+put("gzip", "two", b"\x3f" + gzip.compress(b"1,2\n" * 40, 9, mtime=0) + gzip.compress(b"3,4\n", 0, mtime=0))
+put("gzip", "plain", b"\0plain text")
+put("gzip", "no_gzip", b"\1plain text")
+put("gzip", "cut", b"\4" + gzip.compress(bytes(range(64)) * 8, 9, mtime=0)[:-9])
+
 # ---- integers, surfaces (a tetrahedron) and labels
 npy("i4.npy", 1, "{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }", np.array([1, -1, 7], "<i4").tobytes())
 npy("u1.npy", 1, "{'descr': '|u1', 'fortran_order': False, 'shape': (3, 1), }", bytes([1, 2, 255]))
@@ -76,6 +84,15 @@ def rows(a, before=""):
 
 put("obj", "plain.obj", rows(corner, "v ") + rows(face + 1, "f "))
 put("obj", "relative.obj", "# slashes\nvn 0 0 1\n" + rows(corner, "v ") + "f -4/1/1 -3//1 -2/1\ng a\nf 1 4 2\nf 1 3 4\nf 2 4 3\n")
+hole = rows(corner, "v ") + rows(face[:3] + 1, "f ")
+put("obj", "hole.obj", hole)
+put("obj", "two.obj", rows(np.vstack([corner, corner + 5]), "v ") + rows(np.vstack([face, face + 4]) + 1, "f "))
+put("obj", "flipped.obj", rows(corner, "v ") + rows(np.vstack([face[:3], face[3:, ::-1]]) + 1, "f "))
+put("obj", "twice.obj", rows(corner, "v ") + rows(np.vstack([face, face[:1]]) + 1, "f "))
+put("obj", "unused.obj", rows(np.vstack([corner, corner[:1] + 3]), "v ") + rows(face + 1, "f "))
+put("obj", "same_place.obj", rows(np.vstack([corner[:3], corner[:1]]), "v ") + rows(face + 1, "f "))
+put("obj", "pinched.obj", rows(np.vstack([corner, corner[1:] * -2]), "v ")
+    + rows(np.vstack([face, np.where(face == 0, 0, face + 3)]) + 1, "f "))
 put("off", "plain.off", "OFF\n4 4 0\n" + rows(corner) + rows(face, "3 "))
 put("off", "colours.off", "COFF 4 4 6 # counts\n" + rows(np.hstack([corner, corner])) + rows(face, "3 "))
 header = ("ply\nformat %s 1.0\ncomment x\nelement vertex 4\nproperty float x\nproperty double y\nproperty short z\n"
@@ -131,6 +148,9 @@ put("labels", "annot2", b"\0\2" + vertices + struct.pack(">3i", 1, -2, 9) + name
 put("labels", "label", b"\1\2#!ascii label\n2\n1 0 0 0 0.5\n2 1 2 3 0\n")
 put("labels", "numbers", b"\2\2label\n3\n-1\n3\n")
 put("labels", "names", b'\2\2vertex,label\n2,"a, b"\n0,c\n1,\n')
+integers = "{'descr': '<i4', 'fortran_order': False, 'shape': (3,), }"
+put("labels", "npy", b"\4\2\x93NUMPY\1\0" + struct.pack("<H", len(integers)) + integers.encode() + np.array([1, -1, 7], "<i4").tobytes())
+put("labels", "by_name.csv", b"\5\2vertex,label\n2,a\n0,c\n1,\n")
 put("labels", "gifti", "\3\2" + gifti("ASCII", ("LABEL", np.array([7, 0, 7], "<i4")),
                                       table='<Label Key="0">???</Label><Label Key="7">a &amp; b</Label>'))
 
@@ -144,7 +164,63 @@ put("values", "binary.vtk", b"\1\3" + (start % ("3.0", "BINARY") + "POINTS 4 flo
     + b"\nPOLYGONS 4 16\n" + np.insert(face, 0, 3, 1).astype(">i4").tobytes() + b"\nPOINT_DATA 4\nSCALARS a float 1\n"
     b"LOOKUP_TABLE default\n" + np.arange(4).astype(">f4").tobytes() + b"\n")
 
-# ---- models
+floats = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }"
+put("values", "v.npy", b"\7\2\x93NUMPY\1\0" + struct.pack("<H", len(floats)) + floats.encode() + np.arange(6.0).tobytes())
+put("values", "v.csv", b"\6\2a,b\n1,2\n3,4\n5,6\n")
+put("values", "v.gii", "\4\2" + gifti("Base64Binary", ("NONE", np.array([0.5, -1.0, 2.0], "<f4"))))
+put("values", "more.vtk", "\5\3" + start % ("3.0", "ASCII") + "POINTS 4 float\n" + rows(corner) + "VERTICES 1 2\n1 0\nPOLYGONS 4 16\n"
+    + rows(np.insert(face, 0, 3, 1)) + "POINT_DATA 4\nCOLOR_SCALARS c 3\n" + "0 0.5 1\n" * 4 + "NORMALS n float\n" + "0 0 1\n" * 4
+    + "TEXTURE_COORDINATES t 2 float\n" + "0 1\n" * 4 + "LOOKUP_TABLE l 2\n0 0 0 1\n1 1 1 1\nTENSORS s float\n"
+    + "1 0 0 0 1 0 0 0 1\n" * 4 + "FIELD f 2\na 1 4 int\n1 2 3 4\nb 1 2 float\n1 2\n")
+put("values", "strips.vtk", "\5\3" + start % ("5.1", "ASCII") + "POINTS 4 float\n" + rows(corner) + "METADATA\nCOMPONENT_NAMES\n\n"
+    "LINES 2 2\nOFFSETS vtktypeint64\n0 2\nCONNECTIVITY vtktypeint64\n0 1\nPOLYGONS 5 12\nOFFSETS vtktypeint64\n0 3 6 9 12\n"
+    "CONNECTIVITY vtktypeint64\n" + rows(face) + "POINT_DATA 4\nSCALARS a double\nLOOKUP_TABLE default\n1 2 3 4\n")
+
+# ---- models: as parts, which the targets put together, and four whole files
+def parts(path):
+    model = open(path, "rb").read()
+    (length,) = struct.unpack("<Q", model[:8])
+    header = json.loads(model[8 : 8 + length])
+    facts = header.pop("__metadata__")["neuropmd"]
+    return facts.encode() + b"\0" + json.dumps(header, separators=(",", ":")).encode() + b"\0" + model[8 + length :]
+
+
+def spoilt(name, model, tensor=None, number=None, at=-1, **facts):
+    """A model of 0.1.0 that is refused late: one number of a tensor is another, or some facts are."""
+    bytes_ = parts(os.path.join(here, "..", "..", "old", model + ".safetensors"))
+    text, header, data = bytes_.split(b"\0", 2)
+    if tensor is not None:
+        t = json.loads(header)[tensor]
+        kind = np.dtype({"F64": "<f8", "I32": "<i4"}[t["dtype"]])
+        first, last = t["data_offsets"]
+        numbers = np.frombuffer(data[first:last], kind).copy()
+        numbers[at] = number
+        data = data[:first] + numbers.tobytes() + data[last:]
+    said = json.loads(text)
+    for key, value in facts.items():
+        (said["options"] if key in said["options"] else said)[key] = value
+    put("model", "spoilt_" + name, json.dumps(said).encode() + b"\0" + header + b"\0" + data)
+
+
+spoilt("family", "psnf_t2", "W", np.nan)
+spoilt("series", "series_t2", "series.coefficients", np.inf)
+spoilt("certificate", "series_t2", "series.certificate", np.nan)
+spoilt("frequency", "series_t2", **{"max-frequency": [0, 2]})
+spoilt("block", "field_s2s1", "encoding.block", 33)
+spoilt("blocks", "field_s2s1", "encoding.block", 1)
+spoilt("rotation", "field_s2s1", "encoding.rotation", 2.0)
+spoilt("function", "field_s2s1", "encoding.function", 0)
+spoilt("beyond", "field_t2", "encoding.function", 1000)
+spoilt("law", "field_t3_ridge", "encoding.ridge", 7.0, 0)
+spoilt("scale", "field_t3_ridge", "encoding.scale", 7.0)
+spoilt("both", "field_s2s1", **{"spectrum-law": "ridge"})
+weights = json.loads(parts(os.path.join(here, "..", "..", "old", "members_t2.safetensors")).split(b"\0")[0])["parts"]
+spoilt("weights", "members_t2", parts=[{**part, "weight": 0.4} for part in weights])
+
+SMALL = ["--steps", "3", "--batch", "20", "--q1", "32", "--q2", "16", "--width", "2", "--depth", "2", "--features", "2",
+         "--max-frequency", "2", "--tau", "1e-3", "--quiet"]
+for path in sorted(glob.glob(os.path.join(here, "..", "..", "old", "*.safetensors"))): # every kind of 0.1.0
+    put("model", "old_" + os.path.basename(path)[: -len(".safetensors")], parts(path))
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     run("simulate", "t2", "--authors", "--n", "40", "--seed", "1", "--out", "t2.csv", "--truth", "t2.json")
@@ -152,18 +228,38 @@ with tempfile.TemporaryDirectory() as folder:
     x = rng.standard_normal((40, 3))
     x = np.hstack([x / np.linalg.norm(x, axis=1, keepdims=True), rng.uniform(0, 6, (40, 1))])
     np.savetxt("s2s1.csv", x, delimiter=",")
-    for name, domain, data, more in (("t2", "S1^2", "t2.csv", []), ("s2s1", "S2 x S1", "s2s1.csv", ["--skip", "off"]),
-                                     ("members", "S1^2", "t2.csv", ["--members", "2", "--tau", "1e-3"]),
-                                     ("stack", "S1^2", "t2.csv", ["--estimator", "stack", "--members", "2", "--tau", "1"])):
-        run("fit", "--domain", domain, "--data", data, "--out", "m", "--steps", "3", "--batch", "20", "--q1", "32",
-            "--q2", "16", "--width", "2", "--depth", "2", "--features", "2", "--max-frequency", "2", "--quiet", *more)
-        model = open("m", "rb").read()
-        (length,) = struct.unpack("<Q", model[:8])
-        header = json.loads(model[8 : 8 + length])
-        facts = header.pop("__metadata__")["neuropmd"]
-        tensors = json.dumps(header, separators=(",", ":"))
-        put("model", name, facts.encode() + b"\0" + tensors.encode() + b"\0" + model[8 + length :])
-        put("model", name + ".safetensors", model)
+    for name, domain, data, whole, more in (
+            ("t2", "S1^2", "t2.csv", True, []), ("s2s1", "S2 x S1", "s2s1.csv", True, ["--skip", "off"]),
+            ("members", "S1^2", "t2.csv", True, ["--members", "2"]),
+            ("stack", "S1^2", "t2.csv", True, ["--estimator", "stack", "--members", "2"]),
+            ("base_kernels", "S1^2", "t2.csv", False, ["--base", "kde"]),
+            ("base_series", "S2 x S1", "s2s1.csv", False, ["--base", "series"]),
+            ("base_model", "S1^2", "t2.csv", False, ["--base", "members"]),
+            ("stop", "S1^2", "t2.csv", False, ["--stop", "ise"])):
+        run("fit", "--domain", domain, "--data", data, "--out", name, *SMALL, *more)
+        put("model", name, parts(name))
+        if whole:
+            put("model", name + ".safetensors", open(name, "rb").read())
+
+    # one that says how it was chosen
+    facts, rest = parts("t2").split(b"\0", 1)
+    row = {"stage": 1, "steps": 3, "tau": 1e-3, "criterion": 1.5, "criterion_se": 0.1, "difference": 0.2, "difference_se": 0.1,
+           "kept": True, "settings": "width=2"}
+    facts = {**json.loads(facts), "choice": {
+        "criterion": "likelihood", "training": 30, "held_out": 10,
+        "rows": [row, {**row, "tau": 1e-2, "kept": False, "difference": None}, {**row, "stage": 2}],
+        "rivals": [{"estimator": "series", "nll": 1.0, "nll_se": 0.1, "difference": -0.1, "difference_se": 0.1}]}}
+    put("model", "choice", json.dumps(facts).encode() + b"\0" + rest)
+
+    # ---- checkpoints of the fits of fuzz_checkpoint.c, ended; the first byte is the kind of the fit
+    np.savetxt("angles.csv", 0.25 * np.arange(24), fmt="%.17g")
+    for kind, more in enumerate((["--tau", "1e-3"], ["--tau", "1e-3", "--stop", "ise"], ["--tau", "1e-3", "--stop", "snr"],
+                                 ["--tau", "auto"], ["--tau", "1e-3", "--members", "2"])):
+        run("fit", "--domain", "S1", "--data", "angles.csv", "--out", "m", "--checkpoint", "state%d" % kind,
+            "--steps", "6", "--batch", "12", "--q1", "16", "--q2", "8", "--width", "2", "--depth", "2", "--features", "2",
+            "--omega", "5", "--threads", "1", "--convex-gap", "off", "--accuracy", "1", "--max-frequency", "1", "--quiet",
+            "--checkpoint-every", "0.001", *more)
+        put("checkpoint", "kind%d" % kind, bytes([kind]) + parts("state%d" % kind))
 
     # ---- known densities
     put("truth", "t2.json", open("t2.json").read())
@@ -182,6 +278,11 @@ put("truth", "shapes.json", json.dumps(mixture))
 mixture = {"domain": "S2", "kind": "shapes", "components": [
     {"weight": 1, "shape": "ring", "factor": 1, "axis": [0, 0.6, 0.8], "height": 0.3, "width": 0.1}]}
 put("truth", "ring.json", json.dumps(mixture))
+
+grid = "{'descr': '<f8', 'fortran_order': False, 'shape': (4, 3), }"
+put("truth", "grid.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(grid)) + grid.encode() + (1.0 + np.arange(12.0)).tobytes())
+put("truth", "mesh.json", json.dumps({"domain": "mesh:nowhere.off", "kind": "shapes", "components": [
+    {"weight": 1, "shape": "uniform"}]}))
 
 # ---- streamlines
 def trk(name, order="<", version=2, scalars=0, properties=0, count=2, voxel_order=b"RAS"):
@@ -203,6 +304,29 @@ for kind in ("Float32LE", "Float32BE", "Float64LE", "Float64BE"):
     start = f"mrtrix tracks\ndatatype: {kind}\ncount: 2\n" + ("file: . 80\n" if kind[-2:] == "BE" else "") + "END\n"
     data = numbers.astype((">" if kind[-2:] == "BE" else "<") + "f" + ("4" if "32" in kind else "8")).tobytes()
     put("tck", kind + ".tck", start.encode().ljust(80 if kind[-2:] == "BE" else 0, b"\0") + data)
+
+# ---- what plot reads: the log of a fit, results of experiments, a matrix with names, partners of a region
+step = {"step": 1, "epoch": 1, "rate": 0.1, "data": 0, "integral": 1, "penalty": 2, "objective": 1.5, "snr_a": 3, "snr_b": 2,
+        "snr_c": 1, "ae": 1, "nise": 0.5, "ise": -1}
+
+
+def lines(name, *rows):
+    put("plotted", name, "l" + "".join(json.dumps(row) + "\n" for row in rows))
+
+
+lines("fit", step, {**step, "step": 2, "epoch": 2, "ae": 0.5}, {**step, "step": 1}, {**step, "step": 2, "objective": -1e9})
+profile = [[1, 1, 0.1, 1, 0.8, 1.6], [2, 2, 0.2, 0.9, 0.5, 1.2]]
+lines("profiles", *({"experiment": "encodings", "domain": d, "replicate": r, "method": m, "settings": "best", "profile": profile}
+                    for d in ("T2", "T4") for r in (1, 2) for m in ("field", "sum")))
+lines("learning", {"experiment": "spectral-bias", "domain": "T2", "replicate": 1, "method": "field", "settings": "best",
+                   "profile": profile, "spectrum": [[1, 0, 0, 1, 1], [1, 1, -2, 0.1, 0.2], [2, 0, 0, 1, 1]]})
+lines("courses", *({"experiment": "tau", "domain": "T2", "replicate": 1, "method": str(t), "tau": t, "course": [
+    [1, 1, -0.98, 0.01, -0.98, 0.9], [2, 2, -0.99, 0.01, -0.985, 0.8]]} for t in (1e-6, 1e-3)))
+lines("diagnostics", {"experiment": "diagnostics", "domain": "T2", "replicate": 1, "method": "a", "settings": "b", "course": [
+    [1, 1, 0.1, 1, 0.8, 0.7, -1, 0.1, 5, 4, 3], [2, 2, 0.2, 1, 0.6, 0.5, -1.1, 0.1, 4, 3, 2]]})
+put("plotted", "matrix", 'm"",a,"b, c",d\nx,1,2.5e-3,0\n"y ""z""",-1,4,1e9\n')
+put("plotted", "numbers", "m1,2\n3,4\n")
+put("plotted", "partners", "ppair,x,y,z,vertex,region\n1,0.5,0.5,0.1,0,a\n2,0,0,1,5,\n")
 
 # ---- JSON
 put("json", "all.json", '{"null": null, "yes": [true, false], "numbers": [0, -0, -12, 9223372036854775807, 5.0, -1.5e-7, 1E+22, 5e-324],\n'
