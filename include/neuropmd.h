@@ -447,6 +447,14 @@ NPMD_API npmd_status npmd_domain_rule(const npmd_domain *dom, size_t resolution,
 NPMD_API npmd_status npmd_evaluate_grid(const npmd_model *m, const double *const *x, const size_t *n, npmd_what what,
                                         const npmd_compute *how, double *values, npmd_error *err);
 
+/* ---- Claims: two runs that would write to one file ----------------------------------------------------------------- */
+
+typedef struct npmd_claim npmd_claim;
+/* From here to npmd_claim_free, or to the end of the process, others who claim the same file are refused. No file is
+ * made for it. *out NULL: none is needed (a pipe), or this place knows no locks. A fit claims its own checkpoint. */
+NPMD_API npmd_status npmd_output_claim(const char *path, npmd_claim **out, npmd_error *err);
+NPMD_API void npmd_claim_free(npmd_claim *claim);
+
 #ifdef __cplusplus
 }
 #endif
