@@ -86,7 +86,8 @@ static npmd_status check_outputs(const job *j, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     if (j->out)
-        TRY(is_drawing(j->out) ? cli_output(npmd_surface_check, j->out, err) : cli_output(npmd_array_check, j->out, err));
+        TRY(is_drawing(j->out) ? cli_output(npmd_surface_check, j->out, err)
+                               : cli_output(npmd_array_check, j->out, err));
     if (j->matrix)
         TRY(cli_output(npmd_array_check, j->matrix, err));
     if (j->dense)

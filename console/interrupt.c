@@ -1,9 +1,11 @@
 /* interrupt.c - signals.
  *
- * Ctrl-C, SIGTERM and SIGHUP: the first asks for an orderly end, the second ends the program at once. A SIGHUP that the
- * caller has switched off, as nohup does, stays so. SIGBUS: a mapped file became shorter than it was when it was opened.
- * Nothing can be computed from then on, not even what is to be undone: a sentence, and the status of a file that cannot
- * be read. A temporary file goes with the next run, as after a kill. */
+ * Ctrl-C, SIGTERM and SIGHUP: the first asks for an orderly end, the second ends the program at once. A SIGHUP that
+ * the caller has switched off, as nohup does, stays so.
+ *
+ * SIGBUS: a mapped file became shorter than it was when it was opened. Nothing can be computed from then on, nor be
+ * undone: a sentence, and the status of a file that cannot be read. A temporary file goes with the next run, as after a
+ * kill. */
 #include "console.h"
 
 #include <signal.h>
@@ -49,8 +51,9 @@ bool cli_interrupted(void)
 
 static void file_shrank(int number, siginfo_t *facts, void *context)
 {
-    static const char SENTENCE[] = "neuropmd: a file that stays on the disk while it is read became shorter, or its disk "
-                                   "failed; outputs are as they were, run it again with a file that is left alone\n";
+    static const char SENTENCE[] =
+        "neuropmd: a file that stays on the disk while it is read became shorter, or its disk "
+        "failed; outputs are as they were, run it again with a file that is left alone\n";
     (void)context;
     if (facts->si_code != BUS_ADRERR && facts->si_code != BUS_OBJERR) { /* not a file's doing: as without a handler */
         signal(number, SIG_DFL);

@@ -127,7 +127,8 @@ static npmd_status origin_load(const char *path, const npmd_domain *dom, npmd_mo
     file_bytes bytes = { 0 };
     struct stat facts;
     if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
-        TRY(npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: it is no file, and a model to start from is read twice", path));
+        TRY(npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: it is no file, and a model to start from is read twice",
+                      path));
     TRY(model_load(path, estimators_all, &m, err));
     if (strcmp(m->domain->text, dom->text) != 0)
         TRY(npmd_fail(err, NPMD_ERR_SHAPE, "%s is a model on %s, this fit is on %s", path, m->domain->text, dom->text));

@@ -190,7 +190,7 @@ npmd_status sized_check(const void *given, const char *name, npmd_error *err);
 #define SIZED_TAKE(given, own, err) sized_take((given), (own), sizeof *(own), #given, (err))
 #define SIZED_GIVE(own, given, err) sized_give((own), sizeof *(own), (given), #given, (err))
 
-/* ---- threads.c, and lanes ------------------------------------------------------------------------------------------- */
+/* ---- threads.c, and lanes ------------------------------------------------------------------------------------------ */
 
 #ifdef _OPENMP
 #include <omp.h>

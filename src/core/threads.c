@@ -1,12 +1,13 @@
 /* threads.c - how many threads a computation has, and whether they can be had.
  *
- * The library of OpenMP ends the program where it cannot start a thread, and waits for ever for the threads of a parent
- * in a child made by fork, which has none of them. So both are looked at before, at the doors of the library: threads
- * are started once, idle, to see that they can be; and a process whose parent used threads is refused more than one.
+ * The library of OpenMP ends the program where it cannot start a thread, and in a child made by fork it waits for ever
+ * for the threads of the parent, which are not there. So both are looked at before, at the doors of the library: threads
+ * are started once, idle, to see that they can be; and a process whose parent used several is refused more than one.
  *
- * For this the library knows two things from one call to the next, and no more: which process first used several threads,
- * and how many could be started there. Both are facts about the process, not about anything that was asked for; they
- * are read and written as atoms, and no result depends on them. */
+ * For this two facts are kept from one call to the next, the only ones: which process first used several threads, and
+ * how many could be started there. They belong to the process as its number does, and not to anything that was asked
+ * for; they are read and written as atoms, and no result depends on them. What others in the process do with OpenMP is
+ * not seen. */
 #include "core.h"
 
 #include <pthread.h>
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static atomic_long user;    /* the process that first used several threads; 0: none has */
+static atomic_long user;     /* the process that first used several threads; 0: none has */
 static atomic_int startable; /* threads that were started there at once, beside the caller's */
 
 static bool is_forked(void)
@@ -50,7 +51,7 @@ static void *wait_in(void *of)
     return NULL;
 }
 
-/* Starts so many threads, all of them there at once, and lets them end. Returns how many there were, and why no more. */
+/* Starts so many threads, all there at once, and lets them end. Returns how many there were, and why no more. */
 static int threads_try(int count, pthread_t *thread, int *reason)
 {
     crowd c = { .lock = PTHREAD_MUTEX_INITIALIZER, .all_here = PTHREAD_COND_INITIALIZER };
@@ -75,8 +76,9 @@ static npmd_status threads_start(int wanted, npmd_error *err)
     TRY(memory_new(&thread, wanted, err));
     const int started = threads_try(wanted - 1, thread, &reason);
     if (started < wanted - 1)
-        TRY(npmd_fail(err, NPMD_ERR_MEMORY, "%d threads were wanted, and %d could be started: %s; ask for fewer with `threads`",
-                      wanted, started + 1, strerror(reason)));
+        TRY(npmd_fail(err, NPMD_ERR_MEMORY,
+                      "%d threads were wanted, and %d could be started: %s; ask for fewer with `threads`", wanted,
+                      started + 1, strerror(reason)));
     atomic_store(&startable, started);
 done:
     memory_free(thread);
@@ -94,8 +96,9 @@ npmd_status threads_check(int asked, npmd_error *err)
                          asked);
     const int wanted = asked > 0 ? asked : is_forked() ? 1 : omp_get_max_threads();
     if (wanted > THREADS_MOST)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "%d threads are set for all of this process, %d are the most; give `threads`",
-                         wanted, THREADS_MOST);
+        return npmd_fail(err, NPMD_ERR_ARGUMENT,
+                         "%d threads are set for all of this process, %d are the most; give `threads`", wanted,
+                         THREADS_MOST);
     return wanted - 1 <= atomic_load(&startable) ? NPMD_OK : threads_start(wanted, err);
 }
 

@@ -20,7 +20,7 @@ size_t file_size(const char *path); /* of an ordinary file; else 0 */
 /* A file read in pieces, so that a large one is not held twice: an ordinary one, a pipe or a terminal. Folders, devices
  * and sockets are refused: what comes from a device has no end, or no meaning. */
 typedef struct file_source {
-    const char *path;        /* borrowed */
+    const char *path; /* borrowed */
     int fd;
     bool ordinary; /* neither a pipe nor a terminal */
     size_t size;   /* of an ordinary file; 0: unknown */
@@ -56,9 +56,9 @@ void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4]);
 
 /* ---- target.c: which file a write replaces, and who may write to it ---------------------------------------------- */
 
-const char *file_name_of(const char *path);                                  /* behind the last slash */
-npmd_status file_folder_of(const char *path, char **out, npmd_error *err);   /* "." where none is named */
-npmd_status file_target(const char *path, char **out, npmd_error *err);      /* links followed */
+const char *file_name_of(const char *path);                                /* behind the last slash */
+npmd_status file_folder_of(const char *path, char **out, npmd_error *err); /* "." where none is named */
+npmd_status file_target(const char *path, char **out, npmd_error *err);    /* links followed */
 struct stat;
 /* stat, of which only "no such file" is no error. */
 npmd_status file_look(const char *path, struct stat *facts, bool *exists, npmd_error *err);

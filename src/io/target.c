@@ -1,13 +1,13 @@
 /* target.c - which file a write to a path replaces, and who may write to it.
  *
  * Links are followed, to a file or to where one would be, by the rules that Linux has for them in folders that all may
- * write to (fs.protected_symlinks): there a stranger's link is followed by nobody, since it would choose for others what
- * they overwrite. Only "there is no such file" is taken for that: what cannot be looked at is an error.
+ * write to (fs.protected_symlinks): there a stranger's link is followed by nobody, since it would choose for others
+ * what they overwrite. Only "there is no such file" is taken for that: what cannot be looked at is an error.
  *
  * A claim keeps two runs from writing to one file. It is a lock on one byte of the file's folder, the hash of the file's
  * name: folders may be locked for reading alone, which keeps nobody away but can be asked about. So there is no file of
  * its own that a crash could leave behind, and the claim ends with the process, however that ends. Where folders cannot
- * be locked, or not be read, there are no claims: the last run to end wins, with a whole file. */
+ * be locked, or may not be read, there are no claims: the last run to end wins, with a whole file. */
 #include "io.h"
 
 #include <errno.h>
@@ -53,10 +53,11 @@ static npmd_status link_check(const char *path, const char *at, const struct sta
         TRY(target_fail(path, strerror(errno), err));
     const bool open_to_all = (facts.st_mode & S_ISVTX) != 0 && (facts.st_mode & S_IWOTH) != 0;
     if (open_to_all && link->st_uid != geteuid() && link->st_uid != facts.st_uid)
-        st = npmd_fail(err, NPMD_ERR_FILE,
-                       "cannot write %s: %.200s is somebody else's link in a folder that all may write to; remove it, or "
-                       "choose another place",
-                       path, at);
+        st = npmd_fail(
+            err, NPMD_ERR_FILE,
+            "cannot write %s: %.200s is somebody else's link in a folder that all may write to; remove it, or "
+            "choose another place",
+            path, at);
 done:
     memory_free(folder);
     return st;
@@ -179,6 +180,8 @@ npmd_status file_claim_take(const char *path, npmd_claim **out, npmd_error *err)
     TRY(file_folder_of(target, &folder, err));
     TRY(memory_new(&c, 1, err));
     c->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (c->folder < 0 && errno != EACCES && errno != ENOENT && errno != ENOTDIR) /* the writer will name the last two */
+        TRY(target_fail(path, strerror(errno), err));
     const claim_state state = c->folder < 0 ? CLAIM_IMPOSSIBLE : claim_lock(c->folder, file_name_of(target));
     if (state == CLAIM_TAKEN)
         TRY(target_fail(path, "another run is writing to it; wait for its end, or choose another name", err));

@@ -130,7 +130,9 @@ size_t points_take(npmd_points *pts, unsigned coords, const double *rows)
     const size_t columns = points_file_columns(pts->domain, coords), block = 1024,
                  blocks = (pts->n + block - 1) / block;
     size_t bad = pts->n;
-#pragma omp parallel for schedule(dynamic, 1) reduction(min : bad) num_threads(threads_here(blocks)) if (pts->domain->surfaces)
+#pragma omp parallel for schedule(dynamic, 1) reduction(min                                                            \
+                                                        : bad)                                                         \
+    num_threads(threads_here(blocks)) if (pts->domain->surfaces)
     for (size_t b = 0; b < blocks; b++) {
         int d = 0;
         for (size_t i = b * block; i < pts->n && i < (b + 1) * block && i < bad; i++)
@@ -200,7 +202,9 @@ static size_t first_bad_row(const npmd_points *pts, double *angle)
     double most = 0.0;
     const size_t block = 65536, blocks = (pts->n + block - 1) / block;
     size_t bad = pts->n;
-#pragma omp parallel for schedule(dynamic, 1) reduction(min : bad) reduction(max : most) num_threads(threads_here(blocks))
+#pragma omp parallel for schedule(dynamic, 1) reduction(min                                                            \
+                                                        : bad) reduction(max                                           \
+                                                                         : most) num_threads(threads_here(blocks))
     for (size_t b = 0; b < blocks; b++) {
         double x[DOMAIN_MAX_COLUMNS], row[DOMAIN_MAX_COLUMNS];
         int d = 0;

@@ -21,8 +21,8 @@
 
 /* ---- Being asked to stop ----------------------------------------------------------------------------------------- */
 
-#define PIECE 4096    /* points of which nobody is asked on the way */
-#define BETWEEN 0.1   /* seconds: who is asked may print a line */
+#define PIECE 4096  /* points of which nobody is asked on the way */
+#define BETWEEN 0.1 /* seconds: who is asked may print a line */
 
 /* The values of an integral that may be given up: a values_fn that ends with NPMD_STOPPED where the caller wishes so. */
 typedef struct guarded {
