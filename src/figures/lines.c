@@ -9,10 +9,10 @@ int npmd_plot_is_lines(const char *path)
     file_source s = { 0 };
     char start[64] = { 0 };
     size_t got = 0;
-    if (file_source_open(path, &s, NULL) != NPMD_OK)
+    /* a pipe must be opened by its reader alone: what is taken from it is gone */
+    if (file_size(path) == 0 || file_source_open(path, &s, NULL) != NPMD_OK)
         return 0;
-    /* what is taken from a pipe is gone for those who read it afterwards */
-    const npmd_status st = s.ordinary ? file_source_take(&s, start, sizeof start - 1, &got, NULL) : NPMD_OK;
+    const npmd_status st = file_source_take(&s, start, sizeof start - 1, &got, NULL);
     file_source_close(&s);
     /* a model begins with eight bytes of a length, of which the last are zero */
     const char *brace = start + strspn(start, " \t\r\n");

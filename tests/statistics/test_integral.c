@@ -195,12 +195,12 @@ static int slow_stop(void *self)
     return s->before >= s->enough;
 }
 
-/* After 1, 10,000 and a million points: in the first walk, in a population, in the sums. A piece that had begun, and an
+/* After 1, 10,000 and 400,000 points: in the first walk, in a population, in the sums. A piece that had begun, and an
  * estimate of 2,048 points if there was none: without questions within a walk and a sum it was up to half of all. */
 static void stops_soon(void **state)
 {
     static const integral_case CASE = { "T4", "S1^4", 6, 6, 20.0, 0.1, 1e-6, 22, 1 };
-    static const size_t ENOUGH[] = { 1, 10000, 1000000 };
+    static const size_t ENOUGH[] = { 1, 10000, 400000 };
     npmd_points *data = NULL;
     npmd_error err = { 0 };
     slow s = { .enough = 0 };
