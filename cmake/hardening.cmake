@@ -9,7 +9,6 @@
 #
 # Each is used where compiler and linker have it; the summary says which, and a test (tests/abi/hardened.sh) looks for them
 # in the files that were built. Sanitizers see more than FORTIFY_SOURCE and would be blinded by it.
-include(CheckCCompilerFlag)
 include(CheckLinkerFlag)
 include(CheckPIESupported)
 
