@@ -69,7 +69,7 @@ static int run(const cli_args *args)
         TRY(cli_fail(args, CLI_USAGE, "--errors is for the conditional density, with --given"));
     TRY(cli_checked(args,
                     (word && npmd_what_parse(word, &what, &err)) || cli_coords(args, &coords, &err)
-                        || npmd_array_check(out, &err) || npmd_load(args->operand, &model, &err)
+                        || cli_output(npmd_array_check, out, &err) || npmd_load(args->operand, &model, &err)
                         || (given && npmd_factors_parse(given, npmd_model_domain(model), &factors, &err))
                         || cli_points(args, at, npmd_model_domain(model), coords, &points, &err),
                     &err));

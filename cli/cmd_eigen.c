@@ -140,11 +140,12 @@ static int run(const cli_args *args)
     if (elements && strcmp(elements, "1") != 0 && strcmp(elements, "2") != 0)
         TRY(cli_fail(args, CLI_USAGE, "--elements: '%s' was found, 1 or 2 was expected", elements));
     r.elements = elements && elements[0] == '2' ? 2 : 1;
-    const npmd_status checked = is_surface_file(out) ? npmd_surface_check(out, &err) : npmd_array_check(out, &err);
+    const npmd_status checked = is_surface_file(out) ? cli_output(npmd_surface_check, out, &err)
+                                                     : cli_output(npmd_array_check, out, &err);
     if (checked == NPMD_ERR_ARGUMENT && !is_surface_file(out))
         TRY(cli_fail(args, CLI_USAGE, "%s: unknown suffix, expected .npy, .csv, .tsv, .txt, .gii or .vtk", out));
     TRY(cli_checked(args,
-                    checked || (values && npmd_array_check(values, &err))
+                    checked || (values && cli_output(npmd_array_check, values, &err))
                         || npmd_surface_read(args->operand, &r.surface, &err),
                     &err));
     r.vertices = npmd_surface_vertices(r.surface);

@@ -117,7 +117,8 @@ static int name_files(const cli_args *args, unsigned pairs, endpoints_files *fil
         files->weights[p] = weights ? path_of_pair(weights, PAIRS[p], several) : NULL;
         if (!files->out[p] || (weights && !files->weights[p]))
             return cli_fail(args, CLI_MEMORY, "not enough memory for the names of the files");
-        if (npmd_array_check(files->out[p], &err) || (weights && npmd_array_check(files->weights[p], &err)))
+        if (cli_output(npmd_array_check, files->out[p], &err)
+            || (weights && cli_output(npmd_array_check, files->weights[p], &err)))
             return cli_refuse(args, &err);
     }
     return CLI_DONE;

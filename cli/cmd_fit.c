@@ -121,8 +121,10 @@ static int check_files(const cli_args *args, const npmd_options *options)
         for (int j = i + 1; j < FILES; j++)
             if (i != CHECKPOINT || j != RESUME)
                 TRY(cli_distinct(args, files[i].label, files[i].path, files[j].label, files[j].path));
-        if (i != RESUME && files[i].path)
+        if (i == CHECKPOINT && files[i].path) /* it is the fit that claims it */
             TRY(cli_checked(args, npmd_output_check(files[i].path, &err), &err));
+        else if (i != RESUME && files[i].path)
+            TRY(cli_checked(args, cli_output(npmd_output_check, files[i].path, &err), &err));
     }
 done:
     return st;

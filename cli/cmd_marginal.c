@@ -122,7 +122,8 @@ static int run(const cli_args *args)
     TRY(cli_real(args, "accuracy", &accuracy));
     TRY(cli_checked(args,
                     (word && npmd_what_parse(word, &what, &err)) || cli_coords(args, &coords, &err)
-                        || npmd_array_check(out, &err) || (errors && npmd_array_check(errors, &err))
+                        || cli_output(npmd_array_check, out, &err)
+                        || (errors && cli_output(npmd_array_check, errors, &err))
                         || npmd_load(args->operand, &model, &err)
                         || npmd_factors_parse(cli_value(args, "factors"), npmd_model_domain(model), &factors, &err)
                         || npmd_domain_part(npmd_model_domain(model), factors, &part, &err)

@@ -349,7 +349,7 @@ static int run(const cli_args *args)
     TRY(check_names(args));
     TRY(parse_words(j));
     TRY(read_surfaces(j));
-    TRY(cli_checked(args, npmd_output_check(out, &err) || read_inputs(j, &err), &err));
+    TRY(cli_checked(args, cli_output(npmd_output_check, out, &err) || read_inputs(j, &err), &err));
     TRY(refuse_without_model(j));
     TRY(name_models(j));
     j->ask.how = &j->how;

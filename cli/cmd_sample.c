@@ -53,7 +53,7 @@ static int run(const cli_args *args)
     if (!cli_value(args, "given") != !cli_value(args, "at"))
         TRY(cli_fail(args, CLI_USAGE, "--given names factors and --at their values: both or neither"));
     TRY(cli_checked(args,
-                    cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
+                    cli_coords(args, &coords, &err) || cli_output(npmd_array_check, out, &err)
                         || npmd_load(args->operand, &model, &err)
                         || (cli_value(args, "given")
                             && cli_given_points(args, npmd_model_domain(model), coords, &given, &at, &err)),

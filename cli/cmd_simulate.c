@@ -80,8 +80,8 @@ static int run(const cli_args *args)
     if (!is_recipe(recipe))
         TRY(cli_distinct(args, "--out", out, "FILE", recipe));
     TRY(cli_checked(args,
-                    cli_coords(args, &coords, &err) || npmd_array_check(out, &err)
-                        || (truth_path && npmd_output_check(truth_path, &err))
+                    cli_coords(args, &coords, &err) || cli_output(npmd_array_check, out, &err)
+                        || (truth_path && cli_output(npmd_output_check, truth_path, &err))
                         || make_truth(args, s.truth_seed, &truth, &err),
                     &err));
     const npmd_domain *domain = npmd_truth_domain(truth);

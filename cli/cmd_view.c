@@ -145,7 +145,8 @@ static int make(job *j)
     npmd_view_request *r = &j->request;
     cli_progress progress;
     unsigned coords = 0; /* of the data */
-    if (cli_coords(args, &coords, &err) || npmd_output_check(out, &err) || npmd_load(args->operand, &j->model, &err)
+    if (cli_coords(args, &coords, &err) || cli_output(npmd_output_check, out, &err)
+        || npmd_load(args->operand, &j->model, &err)
         || (cli_value(args, "factors")
             && npmd_factors_parse(cli_value(args, "factors"), npmd_model_domain(j->model), &r->factors, &err))
         || (data && cli_points(args, data, npmd_model_domain(j->model), coords, &j->points, &err))

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -113,19 +114,40 @@ static void hold_standard_streams(void)
             _exit(CLI_FILE);
 }
 
+/* Has whoever read our output gone, as head does? */
+static bool reader_left(void)
+{
+    struct pollfd out = { .fd = STDOUT_FILENO };
+    return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+/* Closes stdout; what could not be written is a failure, but no news to a reader who wanted no more: then the program
+ * ends without a word, by the signal of a broken pipe as others do (128 + 13 in a shell). */
+static int close_output(int code, const cli_command *command)
+{
+    const cli_args args = { .command = command };
+    errno = 0;
+    const bool failed_before = ferror(stdout) != 0, failed = fflush(stdout) != 0 || failed_before;
+    const int reason = errno;
+    const bool left = failed && reader_left(), closed = fclose(stdout) == 0;
+    if ((closed && !failed) || (code != CLI_DONE && code != CLI_INTERRUPTED))
+        return code;
+    if (left) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+        return CLI_FILE; /* the caller has blocked it */
+    }
+    return cli_fail(&args, CLI_FILE, "cannot write to standard output: %s",
+                    reason ? strerror(reason) : "a write failed");
+}
+
 int main(int argc, char **argv)
 {
     hold_standard_streams();
+    cli_watch_files();
     /* a closed pipe or a limit on the size of files is then an error of the write, with its own exit status */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     const int code = dispatch(argc, argv);
-    errno = 0;
-    const bool failed_before = ferror(stdout) != 0;
-    if ((fclose(stdout) != 0 || failed_before) && (code == CLI_DONE || code == CLI_INTERRUPTED)) {
-        const cli_args args = { .command = argc > 1 ? command_find(argv[1]) : NULL };
-        return cli_fail(&args, CLI_FILE, "cannot write to standard output: %s",
-                        errno ? strerror(errno) : "a write failed");
-    }
-    return code;
+    return close_output(code, argc > 1 ? command_find(argv[1]) : NULL);
 }

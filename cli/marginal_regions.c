@@ -86,11 +86,12 @@ static npmd_status check_outputs(const job *j, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     if (j->out)
-        TRY(is_drawing(j->out) ? npmd_surface_check(j->out, err) : npmd_array_check(j->out, err));
+        TRY(is_drawing(j->out) ? cli_output(npmd_surface_check, j->out, err)
+                               : cli_output(npmd_array_check, j->out, err));
     if (j->matrix)
-        TRY(npmd_array_check(j->matrix, err));
+        TRY(cli_output(npmd_array_check, j->matrix, err));
     if (j->dense)
-        TRY(npmd_array_check(j->dense, err));
+        TRY(cli_output(npmd_array_check, j->dense, err));
 done:
     return st;
 }

@@ -121,6 +121,9 @@ void cli_accuracy_missed(const cli_args *args, double error, double accuracy);
 bool cli_ends_with(const char *path, const char *suffix); /* in letters of either case, and more before it */
 /* Refuses two paths to the same file, since one would overwrite the other. Either may be NULL. */
 int cli_distinct(const cli_args *args, const char *label, const char *path, const char *other_label, const char *other);
+/* Checks an output by one of the library's functions, and claims it until the program ends: a second run that would
+ * write to it is refused. */
+npmd_status cli_output(npmd_status (*check)(const char *path, npmd_error *err), const char *path, npmd_error *err);
 /* Finds the name nearest to a misspelt one: start from {.wanted = word}, try all; best is NULL if none is near. */
 typedef struct cli_nearest {
     const char *wanted, *best;
@@ -172,6 +175,8 @@ void cli_listing(const cli_args *args, const char *json, const char *without);
 
 /* restart: interrupted system calls are restarted; else they fail with EINTR. */
 void cli_watch_signals(bool restart);
+void cli_leave_signals(void); /* those that are watched end the program again, as in a child made by fork they must */
+void cli_watch_files(void);   /* a mapped file that becomes shorter ends the program with CLI_FILE and a sentence */
 bool cli_interrupted(void);
 double cli_clock(void);         /* seconds since an arbitrary time */
 uint64_t cli_peak_memory(void); /* of this process so far, bytes; 0: not known */

@@ -15,7 +15,7 @@ const cli_exit_text CLI_EXITS[] = {
     { CLI_FILE, "a file cannot be read or written" },
     { CLI_DEVICE, "the device is absent or failing" },
     { CLI_MEMORY, "not enough memory" },
-    { CLI_INTERRUPTED, "interrupted (SIGINT or SIGTERM), after saving the checkpoint, or the model so far" },
+    { CLI_INTERRUPTED, "interrupted (SIGINT, SIGTERM or SIGHUP), after saving the checkpoint, or the model so far" },
     { 0, NULL },
 };
 

@@ -1,5 +1,5 @@
 /* inputs.c - options that several commands share: where to compute, points and their domain, files that must be
- * distinct. */
+ * distinct, and outputs that no other run may write to. */
 #include "console.h"
 
 #include <math.h>
@@ -159,4 +159,16 @@ int cli_distinct(const cli_args *args, const char *label, const char *path, cons
     if (same)
         return cli_fail(args, CLI_USAGE, "%s and %s name the same file, '%s'", label, other_label, path);
     return CLI_DONE;
+}
+
+#define OUTPUTS_MOST 16
+
+npmd_status cli_output(npmd_status (*check)(const char *path, npmd_error *err), const char *path, npmd_error *err)
+{
+    static npmd_claim *held[OUTPUTS_MOST]; /* to the end of the program, which gives them back however it ends */
+    static int count;
+    const npmd_status st = check(path, err);
+    if (st != NPMD_OK || count == OUTPUTS_MOST)
+        return st;
+    return npmd_output_claim(path, &held[count++], err);
 }

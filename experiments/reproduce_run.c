@@ -118,13 +118,13 @@ static int worker_start(worker *w, const reproduce_plan *plan, reproduce_task *t
     sigemptyset(&held);
     sigaddset(&held, SIGINT);
     sigaddset(&held, SIGTERM);
+    sigaddset(&held, SIGHUP);
     sigprocmask(SIG_BLOCK, &held, &before);
     fflush(stderr);
     const pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         end_with_parent();
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
+        cli_leave_signals();
         sigprocmask(SIG_SETMASK, &before, NULL);
         close(ends[0]);
         if (getppid() != parent)

@@ -12,6 +12,9 @@
  * array may have been written when it fails. The library prints nothing, keeps no global state and installs no signal
  * handler. Domains, points, truths, models and plans never change once they are made, and threads may share them.
  *
+ * Threads are those of OpenMP, which are not in a child made by fork: where the parent used several, the child may use
+ * one, and does unless it asks for more, which is refused.
+ *
  * Who owns what: an object that a function writes to a pointer named `out` is the caller's, and is freed by the _free
  * of its kind, which accepts NULL. Arguments are borrowed for the time of the call, unless said otherwise. A returned
  * `const char *` belongs to the object that was asked, and lives as long as it does.
@@ -446,6 +449,14 @@ NPMD_API npmd_status npmd_domain_rule(const npmd_domain *dom, size_t resolution,
  * in memory as a whole. */
 NPMD_API npmd_status npmd_evaluate_grid(const npmd_model *m, const double *const *x, const size_t *n, npmd_what what,
                                         const npmd_compute *how, double *values, npmd_error *err);
+
+/* ---- Claims: two runs that would write to one file --------------------------------------------------------------- */
+
+typedef struct npmd_claim npmd_claim;
+/* From here to npmd_claim_free, or to the end of the process, others who claim the same file are refused. No file is
+ * made for it. *out NULL: none is needed (a pipe), or this place knows no locks. A fit claims its own checkpoint. */
+NPMD_API npmd_status npmd_output_claim(const char *path, npmd_claim **out, npmd_error *err);
+NPMD_API void npmd_claim_free(npmd_claim *claim);
 
 #ifdef __cplusplus
 }

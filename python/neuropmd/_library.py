@@ -174,8 +174,9 @@ def take(kind: type, function: Callable[..., int], *arguments: Any, path: str | 
 
 
 def compute(threads: int | None = None, device: str | None = None) -> h.npmd_compute:
-    """Where to compute."""
-    return h.npmd_compute(threads=int(threads or forked), device=device.encode() if device else None)
+    """Where to compute. A number of threads that no int has is refused as the largest one is, not taken for another."""
+    count = max(-1, min(int(threads or forked), 2 ** 31 - 1))
+    return h.npmd_compute(threads=count, device=device.encode() if device else None)
 
 
 # ---- Facts of the library

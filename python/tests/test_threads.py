@@ -170,6 +170,18 @@ class Threads(unittest.TestCase):
         expected = model.set_params(threads=None).score(X)
         with multiprocessing.get_context("fork").Pool(1) as pool:
             self.assertEqual(pool.apply_async(refit, (model, X)).get(timeout=60), expected)
+            model.set_params(threads=2)  # which it cannot have: a sentence, and neither a hang nor an abort
+            with self.assertRaisesRegex(ValueError, "made by fork"):
+                pool.apply_async(refit, (model, X)).get(timeout=60)
+
+    def test_numbers_of_threads(self):
+        X = angles(60, 2)
+        model = neuropmd.KDE("S1^2", kappa=3.0).fit(X)
+        for threads in (-1, 100_000, 2**40):
+            model.threads = threads
+            for ask in (model.score, model.fit):
+                with self.assertRaisesRegex(ValueError, "outside 0"):
+                    ask(X)
 
 
 def refit(model, X):

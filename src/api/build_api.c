@@ -72,6 +72,16 @@ npmd_status npmd_output_check(const char *path, npmd_error *err)
     return file_output_check(path, err);
 }
 
+npmd_status npmd_output_claim(const char *path, npmd_claim **out, npmd_error *err)
+{
+    return file_claim_take(path, out, err);
+}
+
+void npmd_claim_free(npmd_claim *claim)
+{
+    file_claim_release(claim);
+}
+
 npmd_status npmd_text_write(const char *path, const char *text, npmd_error *err)
 {
     return file_write(path, text, strlen(text), err);

@@ -2,6 +2,7 @@
 #include "api.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 npmd_options *npmd_options_new(void)
 {
@@ -124,6 +125,10 @@ static npmd_status origin_load(const char *path, const npmd_domain *dom, npmd_mo
     npmd_status st = NPMD_OK;
     npmd_model *m = NULL;
     file_bytes bytes = { 0 };
+    struct stat facts;
+    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode))
+        TRY(npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: it is no file, and a model to start from is read twice",
+                      path));
     TRY(model_load(path, estimators_all, &m, err));
     if (strcmp(m->domain->text, dom->text) != 0)
         TRY(npmd_fail(err, NPMD_ERR_SHAPE, "%s is a model on %s, this fit is on %s", path, m->domain->text, dom->text));
@@ -227,6 +232,7 @@ npmd_status npmd_plan_fit(const npmd_plan *plan, const npmd_points *pts, npmd_mo
     npmd_status st = NPMD_OK;
     npmd_model *m = NULL;
     size_t twins = 0;
+    TRY(threads_check(plan->plan.asked.machine.threads, err));
     TRY(points_check(plan, pts, err));
     TRY(count_twins(plan, pts, &twins, err));
     TRY(fit_run(&plan->plan, pts, &plan->asked.watch, &m, err));
@@ -256,6 +262,7 @@ npmd_status npmd_select(const npmd_domain *dom, const npmd_points *pts, const np
     npmd_model *m = NULL;
     size_t twins = 0;
     TRY(npmd_plan_make(dom, pts->n, opt, &plan, err));
+    TRY(threads_check(plan->plan.asked.machine.threads, err));
     TRY(points_check(plan, pts, err));
     TRY(count_twins(plan, pts, &twins, err));
     TRY(select_run(&plan->plan, opt, pts, over, lists, &m, err));

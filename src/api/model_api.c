@@ -169,6 +169,7 @@ npmd_status npmd_log_density(const npmd_model *m, const double *x, size_t n, dou
 {
     npmd_status st = NPMD_OK;
     npmd_points *pts = NULL;
+    TRY(compute_check(NULL, err));
     TRY(points_from(x, n, m->domain, &pts, err));
     TRY(model_evaluate_at(m, pts, NPMD_LOG_DENSITY, NULL, values, err));
 done:

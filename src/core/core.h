@@ -194,7 +194,7 @@ npmd_status sized_check(const void *given, const char *name, npmd_error *err);
 #define SIZED_TAKE(given, own, err) sized_take((given), (own), sizeof *(own), #given, (err))
 #define SIZED_GIVE(own, given, err) sized_give((own), sizeof *(own), (given), #given, (err))
 
-/* ---- threads and lanes ------------------------------------------------------------------------------------------- */
+/* ---- threads.c, and lanes ------------------------------------------------------------------------------------------ */
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -209,10 +209,12 @@ static inline int omp_get_max_threads(void)
 }
 #endif
 
-static inline int threads_wanted(int asked) /* 0: all cores */
-{
-    return asked > 0 ? asked : omp_get_max_threads();
-}
+#define THREADS_MOST 4096
+/* 0: all cores, or one in a child made by fork where the parent used several. Says that so many are used here. */
+int threads_wanted(int asked);
+/* At every door of the library, before the first parallel region: may so many be used, and can they be started? */
+npmd_status threads_check(int asked, npmd_error *err);
+npmd_status compute_check(const npmd_compute *how, npmd_error *err); /* of how, which may be NULL */
 
 static inline int compute_threads(const npmd_compute *how)
 {

@@ -42,6 +42,7 @@ struct checkpoint {
     const npmd_model *model;
     const char *path, *resume; /* where it is written, and what it goes on from */
     double every;              /* seconds between two */
+    npmd_claim *claim;         /* no other run may write to it meanwhile */
     json_t *identity;          /* what must be equal in a fit that resumes it */
     backend *backend;          /* that has theta and the moments; NULL: training has not begun */
     double started, before;    /* clock at the start of this run; seconds of the runs before */
@@ -61,6 +62,7 @@ void checkpoint_close(checkpoint *c)
     if (c == NULL)
         return;
     json_decref(c->identity);
+    file_claim_release(c->claim);
     record_free(&c->resumed);
     memory_free(c->vector);
     memory_free(c);
@@ -331,6 +333,7 @@ npmd_status checkpoint_open(const fit *f, checkpoint **out, npmd_error *err)
     c->every = w->checkpoint_every;
     c->started = clock_seconds();
     c->due = c->started + fmin(FIRST_AFTER, c->every);
+    TRY(file_claim_take(path, &c->claim, err)); /* before it is read: who writes it now would go on */
     TRY(identity_make(f, &c->identity, err));
     /* in a script that is run again and again the first run finds nothing */
     if (resume[0] != '\0' && !(strcmp(resume, path) == 0 && w->checkpoint[0] != '\0' && access(resume, F_OK) != 0))

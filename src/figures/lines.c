@@ -9,7 +9,8 @@ int npmd_plot_is_lines(const char *path)
     file_source s = { 0 };
     char start[64] = { 0 };
     size_t got = 0;
-    if (file_source_open(path, &s, NULL) != NPMD_OK)
+    /* a pipe must be opened by its reader alone: what is taken from it is gone */
+    if (file_size(path) == 0 || file_source_open(path, &s, NULL) != NPMD_OK)
         return 0;
     const npmd_status st = file_source_take(&s, start, sizeof start - 1, &got, NULL);
     file_source_close(&s);

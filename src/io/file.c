@@ -28,16 +28,27 @@
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
+/* Why nothing can be read from here; NULL: something can. */
+static const char *unreadable(int fd, const struct stat *facts)
+{
+    if (S_ISDIR(facts->st_mode))
+        return strerror(EISDIR);
+    if (S_ISREG(facts->st_mode) || S_ISFIFO(facts->st_mode) || (S_ISCHR(facts->st_mode) && isatty(fd)))
+        return NULL;
+    return S_ISSOCK(facts->st_mode) ? "it is a socket, a file or a pipe was expected"
+                                    : "it is a device, a file or a pipe was expected";
+}
+
 npmd_status file_source_open(const char *path, file_source *out, npmd_error *err)
 {
     struct stat facts;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", path, strerror(errno));
-    const int reason = fstat(fd, &facts) != 0 ? errno : S_ISDIR(facts.st_mode) ? EISDIR : 0;
-    if (reason != 0) {
+    const char *reason = fstat(fd, &facts) != 0 ? strerror(errno) : unreadable(fd, &facts);
+    if (reason != NULL) {
         close(fd);
-        return npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", path, strerror(reason));
+        return npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: %s", path, reason);
     }
     const bool ordinary = S_ISREG(facts.st_mode);
     *out = (file_source){ path, fd, ordinary, ordinary && facts.st_size > 0 ? (size_t)facts.st_size : 0 };
@@ -75,19 +86,16 @@ npmd_status file_source_seek(file_source *s, size_t byte, npmd_error *err)
     return NPMD_OK;
 }
 
-npmd_status file_read(const char *path, file_bytes *out, npmd_error *err)
+npmd_status file_source_rest(file_source *s, file_bytes *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_bytes b = { 0 };
-    file_source s = { 0 };
-    size_t capacity = 0, got = 0;
-    TRY(file_source_open(path, &s, err));
     /* Two bytes more than the file tells: one for the closing zero, one to meet its end in. */
-    capacity = s.size > 0 ? s.size + 2 : FIRST_GUESS;
+    size_t capacity = s->size > 0 ? s->size + 2 : FIRST_GUESS, got = 0;
     TRY(memory_new(&b.data, capacity, err));
     for (;;) {
         const size_t room = capacity - 1 - b.size;
-        TRY(file_source_take(&s, b.data + b.size, room, &got, err));
+        TRY(file_source_take(s, b.data + b.size, room, &got, err));
         b.size += got;
         if (got < room)
             break;
@@ -97,8 +105,18 @@ npmd_status file_read(const char *path, file_bytes *out, npmd_error *err)
     *out = b;
     b.data = NULL;
 done:
-    file_source_close(&s);
     memory_free(b.data);
+    return st;
+}
+
+npmd_status file_read(const char *path, file_bytes *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    file_source s = { 0 };
+    TRY(file_source_open(path, &s, err));
+    TRY(file_source_rest(&s, out, err));
+done:
+    file_source_close(&s);
     return st;
 }
 
@@ -152,23 +170,6 @@ void file_writer_abandon(file_writer *w)
     memory_free_all(w->zip, w->path, w->target, w);
 }
 
-/* The file that a write would replace: links followed. */
-static npmd_status target_of(const char *path, char **out, npmd_error *err)
-{
-    char *real = realpath(path, NULL);   /* NULL: there is no such file yet */
-    if (real == NULL && errno == ENOMEM) /* a link would not be followed, but replaced */
-        return npmd_fail(err, NPMD_ERR_MEMORY, "cannot write %s: %s", path, strerror(errno));
-    const npmd_status st = memory_text(out, real != NULL ? real : path, err);
-    free(real);
-    return st;
-}
-
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
-
 /* ---- Temporary names: TARGET.neuropmd-0.tmp, -1 if another writer is at work on the same target, and so on.
  *
  * A live writer holds a lock on its file. One that nobody holds was left by a writer that was killed; the next
@@ -213,7 +214,7 @@ static void temporary_open(file_writer *w)
 {
     char name[sizeof w->temporary];
     for (int k = 0; k < TEMPORARY_TRIES && w->fd < 0; k++) {
-        snprintf(name, sizeof name, "%.*s.neuropmd-%d.tmp", NAME_KEPT, name_of(w->target), k);
+        snprintf(name, sizeof name, "%.*s.neuropmd-%d.tmp", NAME_KEPT, file_name_of(w->target), k);
         w->fd = temporary_create(w->folder, name);
         if (w->fd < 0 && errno == EEXIST) {
             temporary_clear(w->folder, name);
@@ -230,10 +231,7 @@ static npmd_status folder_open(file_writer *w, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     char *folder = NULL;
-    const size_t length = (size_t)(name_of(w->target) - w->target); /* with the slash: "/file" lies in "/" */
-    TRY(memory_text(&folder, length == 0 ? "." : w->target, err));
-    if (length > 0)
-        folder[length > 1 ? length - 1 : 1] = 0;
+    TRY(file_folder_of(w->target, &folder, err));
     w->folder = open(folder, FOLDER_ACCESS | O_DIRECTORY | O_CLOEXEC);
     if (w->folder >= 0)
         temporary_open(w);
@@ -248,17 +246,26 @@ done:
     return st;
 }
 
+/* What may be written to directly, since renaming over it would destroy it: not a disk. */
+static npmd_status device_open(file_writer *w, const struct stat *facts, npmd_error *err)
+{
+    if (S_ISBLK(facts->st_mode) || S_ISSOCK(facts->st_mode))
+        return npmd_fail(err, NPMD_ERR_FILE, "cannot write %s: it is a %s, a file was expected", w->path,
+                         S_ISBLK(facts->st_mode) ? "disk" : "socket");
+    w->fd = open(w->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return w->fd < 0 ? writer_fail(w, errno, err) : NPMD_OK;
+}
+
 npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_writer *w = NULL;
     struct stat facts;
+    bool exists = false;
     TRY(memory_new(&w, 1, err));
     w->fd = w->lock = w->folder = -1;
     TRY(memory_text(&w->path, path, err));
-    TRY(target_of(path, &w->target, err));
-    /* The path, not its target: /dev/stdout leads to a pipe that has no name. */
-    const bool exists = stat(path, &facts) == 0;
+    TRY(file_look(path, &facts, &exists, err)); /* the path, not its target: /dev/stdout leads to a nameless pipe */
     const size_t length = strlen(path);
     if (exists ? S_ISDIR(facts.st_mode) : length > 0 && path[length - 1] == '/')
         TRY(writer_fail(w, EISDIR, err));
@@ -267,14 +274,13 @@ npmd_status file_writer_open(const char *path, file_writer **out, npmd_error *er
     if (exists && access(path, W_OK) != 0) /* a rename would slip past a file's own write protection */
         TRY(writer_fail(w, errno, err));
     if (exists && !S_ISREG(facts.st_mode)) {
-        w->fd = open(path, O_WRONLY | O_CLOEXEC);
-        if (w->fd < 0)
-            st = writer_fail(w, errno, err);
-        goto done;
+        TRY(device_open(w, &facts, err));
+    } else {
+        TRY(file_target(path, &w->target, err));
+        TRY(folder_open(w, err));
+        if (exists && fchmod(w->fd, facts.st_mode & 07777) != 0)
+            TRY(writer_fail(w, errno, err));
     }
-    TRY(folder_open(w, err));
-    if (exists && fchmod(w->fd, facts.st_mode & 07777) != 0)
-        st = writer_fail(w, errno, err);
 done:
     if (st == NPMD_OK)
         *out = w;
@@ -417,7 +423,7 @@ npmd_status file_writer_commit(file_writer *w, npmd_error *err)
         TRY(writer_fail(w, errno, err));
     if (w->temporary[0] == 0)
         goto done;
-    if (renameat(w->folder, w->temporary, w->folder, name_of(w->target)) != 0)
+    if (renameat(w->folder, w->temporary, w->folder, file_name_of(w->target)) != 0)
         TRY(writer_fail(w, errno, err));
     w->temporary[0] = 0; /* nothing is left to remove */
     folder_sync(w->folder);

@@ -17,16 +17,20 @@ npmd_status file_read(const char *path, file_bytes *out, npmd_error *err);
 void file_bytes_free(file_bytes *b);
 size_t file_size(const char *path); /* of an ordinary file; else 0 */
 
-typedef struct file_source { /* a file read in pieces, so that a large one is not held twice */
-    const char *path;        /* borrowed */
+/* A file read in pieces, so that a large one is not held twice: an ordinary one, a pipe or a terminal. Folders, devices
+ * and sockets are refused: what comes from a device has no end, or no meaning. */
+typedef struct file_source {
+    const char *path; /* borrowed */
     int fd;
-    bool ordinary; /* neither a pipe nor a device */
+    bool ordinary; /* neither a pipe nor a terminal */
     size_t size;   /* of an ordinary file; 0: unknown */
 } file_source;
 npmd_status file_source_open(const char *path, file_source *out, npmd_error *err);
 /* Reads size bytes; fewer (*got) only at the end of the file. */
 npmd_status file_source_take(file_source *s, void *out, size_t size, size_t *got, npmd_error *err);
 npmd_status file_source_seek(file_source *s, size_t byte, npmd_error *err); /* ordinary files only */
+/* All that follows. */
+npmd_status file_source_rest(file_source *s, file_bytes *out, npmd_error *err);
 void file_source_close(file_source *s);
 
 typedef struct file_writer file_writer; /* buffers, remembers the first failure */
@@ -49,6 +53,19 @@ bool span_is(span s, const char *word); /* in upper or lower case */
 /* A piece of a file's text for a message: printable, and cut after FILE_QUOTE characters. */
 #define FILE_QUOTE 40
 void file_quote(const char *text, size_t size, char out[FILE_QUOTE + 4]);
+
+/* ---- target.c: which file a write replaces, and who may write to it ---------------------------------------------- */
+
+const char *file_name_of(const char *path);                                /* behind the last slash */
+npmd_status file_folder_of(const char *path, char **out, npmd_error *err); /* "." where none is named */
+npmd_status file_target(const char *path, char **out, npmd_error *err);    /* links followed */
+struct stat;
+/* stat, of which only "no such file" is no error. */
+npmd_status file_look(const char *path, struct stat *facts, bool *exists, npmd_error *err);
+/* Keeps others who ask from writing to the file until it is released, or the process ends. *out NULL: no claim is
+ * needed, or none can be made here. */
+npmd_status file_claim_take(const char *path, npmd_claim **out, npmd_error *err);
+void file_claim_release(npmd_claim *c); /* accepts NULL */
 
 /* ---- gzip.c ------------------------------------------------------------------------------------------------------ */
 
@@ -155,9 +172,11 @@ typedef struct tensor {
 } tensor;
 typedef struct record { /* the contents of a model file: facts as text, and tensors */
     char *metadata;     /* one JSON object as text; stored under __metadata__ as {"neuropmd": "..."} */
-    tensor *tensors;
-    size_t count;
+    tensor *tensors;    /* (room), the first `count` of them in use */
+    size_t count, room; /* room is 0 or a power of two */
+    size_t *index;      /* (2 room) places of tensors by their names, from 1; 0: free */
 } record;
+/* The header is checked before more is read, and a tensor goes from the file to its own place. */
 npmd_status record_read(const char *path, record *out, npmd_error *err);
 /* The same from bytes in memory; messages call them by this name. */
 npmd_status record_parse(const char *name, const file_bytes *bytes, record *out, npmd_error *err);

@@ -45,12 +45,52 @@ static bool tensor_bytes(const tensor *t, size_t *out)
     return fits;
 }
 
+/* ---- Tensors by name --------------------------------------------------------------------------------------------- */
+
+/* The slot that has the name, or the free one where it would stand. The index's own address in the hash keeps a file
+ * from choosing names that all collide. */
+static size_t *index_slot(const record *rec, const char *name)
+{
+    const size_t last = 2 * rec->room - 1;
+    size_t at = (size_t)hash_bytes((uintptr_t)rec->index, name, strlen(name)) & last;
+    while (rec->index[at] != 0 && strcmp(rec->tensors[rec->index[at] - 1].name, name) != 0)
+        at = (at + 1) & last;
+    return &rec->index[at];
+}
+
 static const tensor *record_look(const record *rec, const char *name)
 {
-    for (size_t i = 0; i < rec->count; i++)
-        if (strcmp(rec->tensors[i].name, name) == 0)
-            return &rec->tensors[i];
-    return NULL;
+    const size_t place = rec->room == 0 ? 0 : *index_slot(rec, name);
+    return place == 0 ? NULL : &rec->tensors[place - 1];
+}
+
+/* Room for one tensor more: doubled when it is full, so that n tensors take time of order n. */
+static npmd_status record_grow(record *rec, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    record larger = { .metadata = rec->metadata, .count = rec->count, .room = rec->room == 0 ? 16 : 2 * rec->room };
+    if (rec->count < rec->room)
+        return NPMD_OK;
+    TRY(memory_new(&larger.tensors, larger.room, err));
+    TRY(memory_new(&larger.index, 2 * larger.room, err));
+    for (size_t i = 0; i < rec->count; i++) {
+        larger.tensors[i] = rec->tensors[i];
+        *index_slot(&larger, larger.tensors[i].name) = i + 1;
+    }
+    memory_free_all(rec->tensors, rec->index);
+    *rec = larger;
+    larger = (record){ 0 };
+done:
+    memory_free_all(larger.tensors, larger.index);
+    return st;
+}
+
+/* Takes a tensor over, whose name no other has; there is room. */
+static tensor *record_append(record *rec, const tensor *t)
+{
+    *index_slot(rec, t->name) = rec->count + 1;
+    rec->tensors[rec->count] = *t;
+    return &rec->tensors[rec->count++];
 }
 
 void record_free(record *rec)
@@ -58,33 +98,26 @@ void record_free(record *rec)
     for (size_t i = 0; i < rec->count; i++)
         if (rec->tensors[i].owned)
             memory_free(rec->tensors[i].data);
-    memory_free_all(rec->tensors, rec->metadata);
+    memory_free_all(rec->tensors, rec->index, rec->metadata);
     *rec = (record){ 0 };
 }
 
 npmd_status record_add(record *rec, const char *name, tensor_type type, int dimensions, const size_t *shape,
                        const void *data, npmd_error *err)
 {
-    npmd_status st = NPMD_OK;
-    tensor *more = NULL;
+    tensor t = { .type = type, .dimensions = dimensions };
     assert(dimensions >= 0 && dimensions <= TENSOR_MAX_DIMENSIONS);
-    if (strlen(name) >= sizeof more->name || strcmp(name, "__metadata__") == 0 || record_look(rec, name) != NULL)
-        TRY(npmd_fail(err, NPMD_ERR_ARGUMENT, "'%s' cannot name a tensor: too long, reserved or in use", name));
-    TRY(memory_new(&more, rec->count + 1, err));
-    if (rec->count > 0)
-        memcpy(more, rec->tensors, rec->count * sizeof *more);
-    tensor *t = &more[rec->count];
-    snprintf(t->name, sizeof t->name, "%s", name);
-    t->type = type;
-    t->dimensions = dimensions;
+    if (strlen(name) >= sizeof t.name || strcmp(name, "__metadata__") == 0 || record_look(rec, name) != NULL)
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "'%s' cannot name a tensor: too long, reserved or in use", name);
+    const npmd_status st = record_grow(rec, err);
+    if (st != NPMD_OK)
+        return st;
+    snprintf(t.name, sizeof t.name, "%s", name);
     for (int d = 0; d < dimensions; d++)
-        t->shape[d] = shape[d];
-    t->data = (void *)(uintptr_t)data; /* borrowed, and never written to */
-    memory_free(rec->tensors);
-    rec->tensors = more;
-    rec->count++;
-done:
-    return st;
+        t.shape[d] = shape[d];
+    t.data = (void *)(uintptr_t)data; /* borrowed, and never written to */
+    record_append(rec, &t);
+    return NPMD_OK;
 }
 
 /* "3 x 2"; zero is the word for a size of 0. */
@@ -126,6 +159,7 @@ npmd_status record_find(const record *rec, const char *path, const char *name, t
 typedef struct extent {
     size_t begin, end;
     const char *name;
+    size_t tensor; /* of the record */
 } extent;
 
 static int extent_order(const void *left, const void *right)
@@ -227,78 +261,135 @@ static npmd_status metadata_parse(const char *path, const json_t *header, char *
     return memory_text(out, facts, err);
 }
 
-/* Reads the length and the header; *data_at is where the arrays begin. */
-static npmd_status header_read(const char *path, const file_bytes *b, json_t **out, size_t *data_at, npmd_error *err)
+/* The bytes of a record: in memory, or in an ordinary file, of which only what is asked for is read. */
+typedef struct record_bytes {
+    const char *path;
+    const unsigned char *memory; /* NULL: in the file */
+    file_source *file;
+    size_t size;
+} record_bytes;
+
+static npmd_status bytes_take(const record_bytes *b, size_t from, size_t size, void *out, npmd_error *err)
 {
+    npmd_status st = NPMD_OK;
+    size_t got = 0;
+    assert(from <= b->size && size <= b->size - from);
+    if (size == 0)
+        return NPMD_OK;
+    if (b->memory != NULL) {
+        memcpy(out, b->memory + from, size);
+        return NPMD_OK;
+    }
+    TRY(file_source_seek(b->file, from, err));
+    TRY(file_source_take(b->file, out, size, &got, err));
+    if (got < size)
+        st = npmd_fail(err, NPMD_ERR_FILE, "cannot read %s: it became shorter while it was read", b->path);
+done:
+    return st;
+}
+
+/* Reads the length and the header; *data_at is where the arrays begin. */
+static npmd_status header_read(const record_bytes *b, json_t **out, size_t *data_at, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const char *path = b->path;
+    char first = 0, where[340], *text = NULL;
     uint64_t length = 0;
     if (b->size == 0)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path);
     if (b->size < LENGTH_SIZE)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s is truncated: %zu bytes are no safetensors file", path, b->size);
-    memcpy(&length, b->data, LENGTH_SIZE);
+    TRY(bytes_take(b, 0, LENGTH_SIZE, &length, err));
     const size_t follow = b->size - LENGTH_SIZE;
     if (length > follow || length > HEADER_MOST)
-        return npmd_fail(
-            err, NPMD_ERR_FORMAT,
-            "%s is no model, or a truncated one: as safetensors its header says %llu bytes, but %zu follow", path,
-            (unsigned long long)length, follow);
-    const char *text = (const char *)b->data + LENGTH_SIZE;
-    if (length == 0 || text[0] != '{')
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is no safetensors file: its header does not begin with '{'", path);
-    char where[340];
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT,
+                      "%s is no model, or a truncated one: as safetensors its header says %llu bytes, but %zu follow",
+                      path, (unsigned long long)length, follow));
+    if (length > 0)
+        TRY(bytes_take(b, LENGTH_SIZE, 1, &first, err));
+    if (first != '{')
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is no safetensors file: its header does not begin with '{'", path));
+    TRY(memory_new(&text, (size_t)length, err));
+    TRY(bytes_take(b, LENGTH_SIZE, (size_t)length, text, err));
     snprintf(where, sizeof where, "%.300s: header is no valid JSON:", path);
     *data_at = LENGTH_SIZE + (size_t)length;
-    return json_from_text(text, (size_t)length, where, out, err);
+    st = json_from_text(text, (size_t)length, where, out, err);
+done:
+    memory_free(text);
+    return st;
 }
 
-npmd_status record_parse(const char *path, const file_bytes *b, record *out, npmd_error *err)
+/* The tensors that the header lists, without their data, and the place of each; size is that of all data. */
+static npmd_status tensors_parse(const char *path, const json_t *header, size_t size, record *rec, extent *places,
+                                 npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    for (size_t i = 0; i < json_object_size(header); i++) {
+        tensor t = { 0 };
+        extent *place = &places[rec->count];
+        const char *name = json_object_key(header, i);
+        if (strcmp(name, "__metadata__") == 0)
+            continue;
+        TRY(tensor_parse(path, name, json_object_value(header, i), size, &t, place, err));
+        TRY(record_grow(rec, err));
+        place->name = name;
+        place->tensor = rec->count;
+        record_append(rec, &t);
+    }
+    TRY(extents_check(path, places, rec->count, size, err));
+done:
+    return st;
+}
+
+/* All that the header says is checked before the first array is read. */
+static npmd_status record_take(const record_bytes *b, record *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     record rec = { 0 };
-    extent *places = NULL; /* by tensor; sorted is a copy in the order of the data */
-    extent *sorted = NULL;
+    extent *places = NULL; /* in the order of the data once they are checked */
     json_t *header = NULL;
     size_t data_at = 0;
-    TRY(header_read(path, b, &header, &data_at, err));
-    TRY(metadata_parse(path, header, &rec.metadata, err)); /* first: a stranger's file may hold any type */
-    const size_t size = b->size - data_at, entries = json_object_size(header);
-    TRY(memory_new(&rec.tensors, entries, err));
-    TRY(memory_new(&places, entries, err));
-    TRY(memory_new(&sorted, entries, err));
-    for (size_t i = 0; i < entries; i++) {
-        const char *name = json_object_key(header, i);
-        const json_t *facts = json_object_value(header, i);
-        if (strcmp(name, "__metadata__") == 0)
-            continue;
-        TRY(tensor_parse(path, name, facts, size, &rec.tensors[rec.count], &places[rec.count], err));
-        places[rec.count].name = name;
-        rec.count++;
-    }
-    memcpy(sorted, places, entries * sizeof *places);
-    TRY(extents_check(path, sorted, rec.count, size, err));
+    TRY(header_read(b, &header, &data_at, err));
+    TRY(metadata_parse(b->path, header, &rec.metadata, err)); /* first: a stranger's file may hold any type */
+    TRY(memory_new(&places, json_object_size(header), err));
+    TRY(tensors_parse(b->path, header, b->size - data_at, &rec, places, err));
     for (size_t i = 0; i < rec.count; i++) {
+        tensor *t = &rec.tensors[places[i].tensor];
         const size_t bytes = places[i].end - places[i].begin;
-        TRY(memory_take(&rec.tensors[i].data, bytes, 1, err));
-        rec.tensors[i].owned = true;
-        memcpy(rec.tensors[i].data, b->data + data_at + places[i].begin, bytes);
+        TRY(memory_take(&t->data, bytes, 1, err));
+        t->owned = true;
+        TRY(bytes_take(b, data_at + places[i].begin, bytes, t->data, err));
     }
     *out = rec;
     rec = (record){ 0 };
 done:
     record_free(&rec);
-    memory_free_all(places, sorted);
+    memory_free(places);
     json_decref(header);
     return st;
+}
+
+npmd_status record_parse(const char *path, const file_bytes *b, record *out, npmd_error *err)
+{
+    return record_take(&(record_bytes){ .path = path, .memory = b->data, .size = b->size }, out, err);
 }
 
 npmd_status record_read(const char *path, record *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    file_bytes b = { 0 };
-    TRY(file_read(path, &b, err));
-    TRY(record_parse(path, &b, out, err));
+    file_source s = { 0 };
+    file_bytes whole = { 0 };
+    record_bytes b = { .path = path, .file = &s };
+    TRY(file_source_open(path, &s, err));
+    b.size = s.size;
+    if (!s.ordinary) { /* a pipe has no size to check a header against, and is not read twice */
+        TRY(file_source_rest(&s, &whole, err));
+        b = (record_bytes){ .path = path, .memory = whole.data, .size = whole.size };
+    }
+    TRY(record_take(&b, out, err));
 done:
-    file_bytes_free(&b);
+    file_bytes_free(&whole);
+    file_source_close(&s);
     return st;
 }
 

@@ -14,7 +14,7 @@ typedef struct json_reader {
     const char *start, *at, *end;
     const char *where; /* opens each message */
     locale_t locale;   /* "C": a number has a point whatever the host program has set */
-    char *word;        /* the latest string, decoded, with a closing zero */
+    char *word;        /* the latest string, decoded, or number; with a closing zero */
     size_t length, capacity;
     int depth;
 } json_reader;
@@ -162,11 +162,17 @@ static npmd_status number_read(json_reader *r, json_t **out, npmd_error *err)
     }
     if (!good)
         return reader_fail(r, "a digit", err);
+    /* strtod looks for an end of its own, and behind the text there may be nothing that it could read */
+    const size_t length = (size_t)(r->at - first);
+    if (memory_grow((void **)&r->word, &r->capacity, length + 1, 1, NULL) != NPMD_OK)
+        return no_memory(r->where, err);
+    memcpy(r->word, first, length);
+    r->word[length] = 0;
     errno = 0;
-    const long long integer = whole ? strtoll(first, NULL, 10) : 0;
+    const long long integer = whole ? strtoll(r->word, NULL, 10) : 0;
     if (errno == ERANGE)
         return reader_complain(r, "a whole number is beyond 64 bits", err);
-    const double real = whole ? 0.0 : strtod_l(first, NULL, r->locale);
+    const double real = whole ? 0.0 : strtod_l(r->word, NULL, r->locale);
     if (!isfinite(real))
         return reader_complain(r, "a number is too large for a double", err);
     *out = whole ? json_integer(integer) : json_real(real);

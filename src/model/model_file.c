@@ -348,6 +348,25 @@ done:
     return st;
 }
 
+/* The tensors of all parts of a blend, each with its part's, in one pass: own (parts). What belongs to none stays. */
+static npmd_status record_deal(const record *rec, size_t parts, record *own, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    for (size_t i = 0; i < rec->count; i++) {
+        const tensor *t = &rec->tensors[i];
+        size_t k = 0;
+        const char *at = t->name + strlen("part.");
+        if (strncmp(t->name, "part.", strlen("part.")) != 0 || *at == '0') /* as "part.%d." is written */
+            continue;
+        for (; *at >= '0' && *at <= '9' && k <= parts; at++)
+            k = 10 * k + (size_t)(*at - '0');
+        if (*at == '.' && k >= 1 && k <= parts)
+            TRY(record_add(&own[k - 1], at + 1, t->type, t->dimensions, t->shape, t->data, err));
+    }
+done:
+    return st;
+}
+
 #define DEEPEST MODEL_DEEPEST
 #define MOST_PARTS 1024
 
@@ -359,8 +378,7 @@ static npmd_status parts_load(npmd_model *m, const record *rec, const json_t *ro
 {
     npmd_status st = NPMD_OK;
     const char *path = from->surfaces->path;
-    record own = { 0 };
-    char prefix[24];
+    record *own = NULL;
     const json_t *list = json_object_get(root, "parts");
     const size_t parts = json_array_size(list);
     if (m->kind->evaluate != blend_mixture && m->kind->evaluate != blend_log_mean)
@@ -370,13 +388,12 @@ static npmd_status parts_load(npmd_model *m, const record *rec, const json_t *ro
         goto done;
     }
     TRY(blend_open(m, (int)parts, err));
+    TRY(memory_new(&own, parts, err));
+    TRY(record_deal(rec, parts, own, err));
     for (int k = 0; k < m->parts; k++) {
         const json_t *one = json_array_get(list, (size_t)k);
         const double weight = take_number(one, "weight");
-        record_free(&own);
-        snprintf(prefix, sizeof prefix, "part.%d.", k + 1);
-        TRY(record_within(rec, prefix, &own, err));
-        TRY(model_from_record(&own, one, from, depth + 1, &m->part[k], err));
+        TRY(model_from_record(&own[k], one, from, depth + 1, &m->part[k], err));
         if (!(weight > 0.0 && weight <= 1.0) || strcmp(m->part[k]->domain->text, m->domain->text) != 0) {
             st = npmd_fail(err, NPMD_ERR_FORMAT,
                            "%s: part %d has weight %g and lies on %s; expected a share of 1, and %s", path, k + 1,
@@ -386,7 +403,9 @@ static npmd_status parts_load(npmd_model *m, const record *rec, const json_t *ro
         m->part_weight[k] = weight;
     }
 done:
-    record_free(&own);
+    for (size_t k = 0; own != NULL && k < parts; k++)
+        record_free(&own[k]);
+    memory_free(own);
     return st;
 }
 

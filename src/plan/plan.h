@@ -196,7 +196,6 @@ typedef struct option_row {
 } option_row;
 
 /* Readers that are an estimator with some other option. */
-#define PLAN_MOST_THREADS 4096
 #define READER_SGD (1u << 31)    /* a series fitted by stochastic gradients */
 #define READER_STOPS (1u << 30)  /* a field that stops early */
 #define READER_HEAT (1u << 29)   /* kernels on surfaces */

@@ -219,6 +219,7 @@ npmd_status npmd_plot(const npmd_plot_request *what, const char *path, npmd_plot
     f.facts = (npmd_plot_facts){ .low = NAN, .high = NAN, .mass_error = NAN };
     TRY(SIZED_TAKE(what, &ask, err));
     TRY(SIZED_TAKE(ask.how, &how, err));
+    TRY(compute_check(&how, err));
     if (ask.surfaces != NULL) {
         TRY(SIZED_TAKE(ask.surfaces, &surfaces, err));
         ask.surfaces = &surfaces;

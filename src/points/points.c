@@ -39,6 +39,15 @@ done:
     return st;
 }
 
+/* For work that nobody gave a number of threads to. */
+static int threads_here(size_t blocks)
+{
+    if (blocks < 2 || threads_check(0, NULL) != NPMD_OK) /* where they cannot be had one does it all */
+        return 1;
+    const int most = threads_wanted(0);
+    return blocks < (size_t)most ? (int)blocks : most;
+}
+
 /* ---- rows of a file ---------------------------------------------------------------------------------------------- */
 
 static bool is_foreign(const manifold *m, unsigned coords)
@@ -121,7 +130,9 @@ size_t points_take(npmd_points *pts, unsigned coords, const double *rows)
     const size_t columns = points_file_columns(pts->domain, coords), block = 1024,
                  blocks = (pts->n + block - 1) / block;
     size_t bad = pts->n;
-#pragma omp parallel for schedule(dynamic, 1) reduction(min : bad) if (pts->domain->surfaces)
+#pragma omp parallel for schedule(dynamic, 1) reduction(min                                                            \
+                                                        : bad)                                                         \
+    num_threads(threads_here(blocks)) if (pts->domain->surfaces)
     for (size_t b = 0; b < blocks; b++) {
         int d = 0;
         for (size_t i = b * block; i < pts->n && i < (b + 1) * block && i < bad; i++)
@@ -191,7 +202,9 @@ static size_t first_bad_row(const npmd_points *pts, double *angle)
     double most = 0.0;
     const size_t block = 65536, blocks = (pts->n + block - 1) / block;
     size_t bad = pts->n;
-#pragma omp parallel for schedule(dynamic, 1) reduction(min : bad) reduction(max : most)
+#pragma omp parallel for schedule(dynamic, 1) reduction(min                                                            \
+                                                        : bad) reduction(max                                           \
+                                                                         : most) num_threads(threads_here(blocks))
     for (size_t b = 0; b < blocks; b++) {
         double x[DOMAIN_MAX_COLUMNS], row[DOMAIN_MAX_COLUMNS];
         int d = 0;
@@ -287,7 +300,7 @@ uint64_t points_hash(const npmd_points *pts)
     for (const char *c = pts->domain->text; *c != '\0'; c++)
         h = hash_word(h, (unsigned char)*c);
     h = hash_number(h, pts->total);
-#pragma omp parallel for ordered schedule(static, 1)
+#pragma omp parallel for ordered schedule(static, 1) num_threads(threads_here(blocks))
     for (size_t b = 0; b < blocks; b++) {
         double room[DOMAIN_MAX_COLUMNS];
         uint64_t own = 0;

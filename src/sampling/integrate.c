@@ -10,7 +10,9 @@
  * kernels about given points, and kernels where a population (population.c) found the function large. There are two
  * populations, independent of each other, each the proposal of half of the sets: where one has found what the other has
  * missed, the halves disagree, and the error says so. Larger populations follow if the first ones were not good enough.
- * A proposal is fixed before the points of the estimate are drawn, which is therefore unbiased. */
+ * A proposal is fixed before the points of the estimate are drawn, which is therefore unbiased.
+ *
+ * Who asks to stop gets the last estimate that is whole, or one of few points where there is none yet. */
 #include "sampling.h"
 
 #define REPLICATES 16
@@ -18,6 +20,43 @@
 #define CHUNK 16384
 
 #define HALVES 2
+
+/* ---- Being asked to stop ----------------------------------------------------------------------------------------- */
+
+#define PIECE 4096  /* points of which nobody is asked on the way */
+#define BETWEEN 0.1 /* seconds: who is asked may print a line */
+
+/* The values of an integral that may be given up: a values_fn that ends with NPMD_STOPPED where the caller wishes so. */
+typedef struct guarded {
+    const integral_request *what;
+    values_fn values;
+    void *self;
+    double asked; /* clock of the last question */
+    bool stopped;
+} guarded;
+
+static bool guard_asks(guarded *g)
+{
+    const double now = clock_seconds();
+    if (!g->stopped && g->what->stop != NULL && now - g->asked >= BETWEEN) {
+        g->stopped = g->what->stop(g->what->user) != 0;
+        g->asked = clock_seconds();
+    }
+    return g->stopped;
+}
+
+static npmd_status guarded_values(void *self, const double *x, size_t n, double *v, npmd_error *err)
+{
+    guarded *g = self;
+    const size_t columns = (size_t)g->what->domain->columns;
+    npmd_status st = NPMD_OK;
+    for (size_t at = 0; at < n && st == NPMD_OK; at += PIECE) {
+        if (guard_asks(g))
+            return npmd_fail(err, NPMD_STOPPED, "the caller asked to stop");
+        st = g->values(g->self, x + at * columns, n - at < PIECE ? n - at : PIECE, v + at, err);
+    }
+    return st;
+}
 
 typedef struct replicate { /* log-sum-exp state: sums are scaled by exp(-top) */
     double top, sum, sum2;
@@ -487,11 +526,47 @@ npmd_status integral_settle(const integral_request *what, values_fn values, void
 {
     npmd_status st = NPMD_OK;
     chunk room = { 0 };
+    npmd_error why = { 0 };
+    guarded g = { what, values, self, clock_seconds(), false };
     TRY(chunk_open(&room, what->domain, err));
-    TRY(settle(what, values, self, &room, known, err));
+    st = settle(what, guarded_values, &g, &room, known, &why);
+    if (st == NPMD_STOPPED && g.stopped) /* what was known stands */
+        st = NPMD_OK;
+    if (st != NPMD_OK)
+        TRY(npmd_fail(err, st, "%s", why.text));
     TRY(integral_finite(known, err));
 done:
     chunk_close(&room);
+    return st;
+}
+
+#define HASTY_POINTS 128 /* in a replicate */
+#define HASTY_RULE 32    /* resolution, and twice that */
+
+/* For a caller who has no time: a rough estimate, with its honest error. */
+static npmd_status integrate_hastily(const integral_request *what, values_fn values, void *self, const chunk *room,
+                                     integral_result *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const proposal *aimed = what->aimed;
+    integral_request brief = *what;
+    proposals known = { 0 };
+    sets *set = NULL;
+    if (domain_has_rules(what->domain)) {
+        brief.coarsest = HASTY_RULE;
+        brief.most_points = 1;
+        TRY(integrate_rules(&brief, values, self, room, out, err));
+        goto done;
+    }
+    TRY(memory_new(&set, 1, err));
+    if (what->about != NULL && aimed == NULL) {
+        TRY(data_aim(what, CENTRES, &known, &aimed, err));
+    }
+    set->half[0] = set->half[1] = aimed;
+    TRY(integrate_sets(what, set, HASTY_POINTS, values, self, room, out, err));
+done:
+    proposals_close(&known);
+    memory_free(set);
     return st;
 }
 
@@ -499,13 +574,22 @@ npmd_status integrate(const integral_request *what, values_fn values, void *self
 {
     npmd_status st = NPMD_OK;
     chunk room = { 0 };
+    integral_result found = { 0 };
+    npmd_error why = { 0 };
+    guarded g = { what, values, self, clock_seconds(), false };
     TRY(chunk_open(&room, what->domain, err));
     if (domain_has_rules(what->domain)) {
-        TRY(integrate_rules(what, values, self, &room, out, err));
-        TRY(settle(what, values, self, &room, out, err));
+        st = integrate_rules(what, guarded_values, &g, &room, &found, &why);
+        if (st == NPMD_OK)
+            st = settle(what, guarded_values, &g, &room, &found, &why);
     } else {
-        TRY(integrate_random(what, values, self, &room, out, err));
+        st = integrate_random(what, guarded_values, &g, &room, &found, &why);
     }
+    if (st == NPMD_STOPPED && g.stopped)
+        st = found.points > 0 ? NPMD_OK : integrate_hastily(what, values, self, &room, &found, &why);
+    if (st != NPMD_OK)
+        TRY(npmd_fail(err, st, "%s", why.text));
+    *out = found;
     TRY(integral_finite(out, err));
 done:
     chunk_close(&room);

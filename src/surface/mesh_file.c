@@ -39,9 +39,10 @@ bool mesh_is_file(const char *path)
     for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++)
         if (scan_suffix(path, FORMATS[i].suffix))
             return true;
-    if (file_source_open(path, &s, NULL) != NPMD_OK)
+    /* a pipe must be opened by its reader alone: whoever writes to it ends when the first one closes it */
+    if (file_size(path) < sizeof first || file_source_open(path, &s, NULL) != NPMD_OK)
         return false;
-    const npmd_status st = s.ordinary ? file_source_take(&s, first, sizeof first, &got, NULL) : NPMD_OK;
+    const npmd_status st = file_source_take(&s, first, sizeof first, &got, NULL);
     file_source_close(&s);
     return st == NPMD_OK && got == sizeof first && memcmp(first, "\xff\xff\xfe", sizeof first) == 0;
 }

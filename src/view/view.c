@@ -93,6 +93,7 @@ npmd_status npmd_view(const npmd_model *m, const npmd_view_request *what, const 
     npmd_view_facts found = { 0 };
     TRY(SIZED_TAKE(what, &own, err));
     TRY(SIZED_TAKE(own.how, &how, err));
+    TRY(compute_check(&how, err));
     own.how = &how;
     what = &own;
     if (what->data != NULL)

@@ -231,6 +231,15 @@ static npmd_status run_check(stage *s, outcome *o, npmd_error *err)
     return npmd_array_check(in_folder(&s->at, "out.tsv"), err);
 }
 
+static npmd_status run_claim(stage *s, outcome *o, npmd_error *err)
+{
+    npmd_claim *claim = NULL;
+    (void)o;
+    const npmd_status st = npmd_output_claim(in_folder(&s->at, "out.tsv"), &claim, err);
+    npmd_claim_free(claim);
+    return st;
+}
+
 static void models_without_memory(void **state)
 {
     static const operation OPS[] = {
@@ -279,6 +288,7 @@ static void models_without_memory(void **state)
         { .name = "array to .npy", .run = run_array_write, .file = "out.npy" },
         { .name = "text to a file", .run = run_text_write, .file = "out.txt" },
         { .name = "check of an output", .run = run_check, .file = "out.tsv" },
+        { .name = "claim of an output", .run = run_claim, .file = "out.tsv" },
     };
     SWEEP_MEMORY(*state, OPS);
 }

@@ -9,6 +9,8 @@
 #include "check.h"
 #include "sampling.h"
 
+#include <time.h>
+
 enum { MOST_KERNELS = 8, DATA = 500 };
 
 typedef struct peaks {
@@ -169,8 +171,65 @@ static void stated_errors_hold(void **state)
         check_case(&CASES[i]);
 }
 
+/* ---- who asks to stop does not wait for the end ------------------------------------------------------------------- */
+
+typedef struct slow {
+    peaks p;
+    size_t before, after; /* points evaluated until somebody asked to stop, and from then on */
+    size_t enough;        /* points after which somebody does */
+} slow;
+
+/* Each call takes longer than the time between two questions. */
+static npmd_status slow_values(void *self, const double *x, size_t n, double *v, npmd_error *err)
+{
+    slow *s = self;
+    *(s->before < s->enough ? &s->before : &s->after) += n;
+    if (s->before >= s->enough && s->after == 0)
+        nanosleep(&(struct timespec){ .tv_nsec = 150000000 }, NULL);
+    return peaks_values(&s->p, x, n, v, err);
+}
+
+static int slow_stop(void *self)
+{
+    const slow *s = self;
+    return s->before >= s->enough;
+}
+
+/* After 1, 10,000 and 400,000 points: in the first walk, in a population, in the sums. A piece that had begun, and an
+ * estimate of 2,048 points if there was none: without questions within a walk and a sum it was up to half of all. */
+static void stops_soon(void **state)
+{
+    static const integral_case CASE = { "T4", "S1^4", 6, 6, 20.0, 0.1, 1e-6, 22, 1 };
+    static const size_t ENOUGH[] = { 1, 10000, 400000 };
+    npmd_points *data = NULL;
+    npmd_error err = { 0 };
+    slow s = { .enough = 0 };
+    (void)state;
+    peaks_open(&CASE, &s.p);
+    data_make(&CASE, &s.p, &data);
+    for (size_t k = 0; k < sizeof ENOUGH / sizeof *ENOUGH; k++) {
+        integral_result z;
+        s.before = s.after = 0;
+        s.enough = ENOUGH[k];
+        const integral_request what = { .domain = s.p.domain,
+                                        .about = data,
+                                        .seed = 1,
+                                        .purpose = RNG_NORMALISE,
+                                        .target = CASE.target,
+                                        .most_points = (size_t)1 << CASE.points,
+                                        .threads = 1,
+                                        .stop = slow_stop,
+                                        .user = &s };
+        assert_int_equal(integrate(&what, slow_values, &s, &z, &err), NPMD_OK);
+        check_below("points after the question", (double)s.after, 4096.0 + 2048.0);
+        check_below("the error over what is stated", fabs(z.log_integral - s.p.offset) / z.log_integral_se, 3.0);
+    }
+    points_free(data);
+    domain_free(s.p.domain);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(stated_errors_hold) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(stated_errors_hold), cmocka_unit_test(stops_soon) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
 #include "estimate.h"
 #include "place.h"
 
+#include <time.h>
+
 #define SMALL "width", "8", "steps", "20", "q1", "256", "q2", "64", "tau", "1e-3", "warmup", "0", "convex-gap", "off"
 
 static npmd_model *fit_with(const npmd_points *pts, const char *const *pair)
@@ -403,6 +405,52 @@ static void refused(void **state)
     npmd_domain_free(dom);
 }
 
+/* ---- a file whose header lists very many tensors ----------------------------------------------------------------- */
+
+/* Seconds of this thread to load a blend with so many tensors that nobody asks for, as bytes: the least of three. */
+static double load_seconds(const npmd_model *m, size_t count)
+{
+    char *packed = NULL, *full = NULL, name[32];
+    size_t size = 0;
+    double least = INFINITY;
+    record rec = { 0 };
+    npmd_error err = { 0 };
+    must(npmd_model_pack(m, &packed, &size, &err), &err);
+    must(record_parse("the model", &(file_bytes){ (unsigned char *)packed, size }, &rec, &err), &err);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "part.%zu.x%zu", 1 + i % 3, i);
+        must(record_add(&rec, name, TENSOR_F64, 1, (const size_t[]){ 0 }, NULL, &err), &err);
+    }
+    must(record_pack(&rec, &full, &size, &err), &err);
+    for (int k = 0; k < 3; k++) {
+        struct timespec before, after;
+        npmd_model *back = NULL;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+        must(npmd_model_unpack(full, size, &back, &err), &err);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+        least = fmin(least, (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec));
+        npmd_model_free(back);
+    }
+    record_free(&rec);
+    npmd_text_free(packed);
+    npmd_text_free(full);
+    return least;
+}
+
+/* Four times the tensors take four times as long, and not sixteen times; 9 lies between. */
+static void parts_of_many_tensors(void **state)
+{
+    (void)state;
+    npmd_domain *dom = domain_of("S1");
+    npmd_points *pts = clusters(dom, 60, 0.5, 11);
+    npmd_model *m = FIT_WITH(pts, "estimator", "series", "tau", "1e-3", "members", "3", "bootstrap", "on");
+    const double few = load_seconds(m, 3000);
+    check_below("time of 12,000 tensors over that of 3,000", load_seconds(m, 12000) / few, 9.0);
+    npmd_model_free(m);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +464,7 @@ int main(void)
         cmocka_unit_test(stacked),
         cmocka_unit_test(regions),
         cmocka_unit_test(refused),
+        cmocka_unit_test(parts_of_many_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

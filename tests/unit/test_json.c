@@ -1,5 +1,6 @@
 /* test_json.c - the tree of JSON: texts that are read, refused in words and printed; keys in their order and found at
  * once; numbers to the last bit; limits. Every allocation that can fail does so in tests/failure. */
+#include "place.h"
 #include "trees.h"
 
 /* What is read, and how it is printed again without blanks. */
@@ -374,6 +375,31 @@ static void what_is_missing_is_a_failure(void **state)
     json_decref(object);
 }
 
+/* Of a text in a longer buffer, or one with nothing behind it, no byte beyond its end is read. */
+static void texts_end_where_they_end(void **state)
+{
+    (void)state;
+    npmd_error err = { 0 };
+    json_t *value = NULL;
+    must(json_from_text("12345", 2, "here", &value, &err), &err);
+    assert_int_equal(json_integer_value(value), 12);
+    json_decref(value);
+    must(json_from_text("0.25e2", 4, "here", &value, &err), &err);
+    assert_true(json_real_value(value) == 0.25);
+    json_decref(value);
+    assert_int_equal(json_from_text("{\"a\":17", 6, "here", &value, &err), NPMD_ERR_FORMAT); /* {"a":1 */
+    for (size_t size = 0; size < 20; size++) { /* under the address sanitizer each is a heap block of its own size */
+        static const char TEXT[] = "{\"a\": [1.5, -2e3]} ";
+        char *copy = malloc(size > 0 ? size : 1);
+        assert_non_null(copy);
+        memcpy(copy, TEXT, size);
+        value = NULL;
+        assert_int_equal(json_from_text(copy, size, "here", &value, NULL), size < 18 ? NPMD_ERR_FORMAT : NPMD_OK);
+        json_decref(value);
+        free(copy);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +415,7 @@ int main(void)
         cmocka_unit_test(whole_numbers_have_64_bits),
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(numbers_have_a_point),
+        cmocka_unit_test(texts_end_where_they_end),
         cmocka_unit_test(what_is_missing_is_a_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
