@@ -27,13 +27,8 @@ int cli_log_open(const cli_args *args, cli_log *log, const char *path, bool resu
     return CLI_DONE;
 }
 
-static long long line_number(const char *line, const char *key, long long fallback)
-{
-    const char *at = strstr(line, key);
-    return at ? strtoll(at + strlen(key), NULL, 10) : fallback;
-}
-
-/* Cuts the log before the first line that is not older than this report. */
+/* Cuts the log before the line that this report will be: what follows was written beyond the checkpoint. A checkpoint of
+ * before does not know it; then only a line that is cut off goes. */
 static void log_take_back(cli_log *log, const npmd_report *now)
 {
     char *line = NULL;
@@ -41,12 +36,9 @@ static void log_take_back(cli_log *log, const npmd_report *now)
     long good = 0;
     ssize_t length;
     rewind(log->file);
-    while ((length = getline(&line, &room, log->file)) > 0 && line[length - 1] == '\n') {
-        const long long step = line_number(line, "\"step\":", -1), attempt = line_number(line, "\"attempt\":", 1),
-                        member = line_number(line, "\"member\":", 0);
-        const bool same = member == now->member;
-        if (step < 0 || member > now->member || (same && attempt > now->attempt)
-            || (same && attempt == now->attempt && step >= now->step))
+    for (int64_t at = 0; now->line < 0 || at < now->line; at++) {
+        length = getline(&line, &room, log->file);
+        if (length <= 0 || line[length - 1] != '\n')
             break;
         good = ftell(log->file);
     }

@@ -219,7 +219,7 @@ static npmd_status field_choose_tau(const fit *f, checkpoint *keep, npmd_error *
     npmd_status st = NPMD_OK;
     choosing c = { keep, f->watch };
     bool stopped = false;
-    TRY(choose_settings(f, &(fit_watch){ .progress = choosing_progress, .user = &c }, &stopped, err));
+    TRY(choose_settings(f, &(fit_watch){ .progress = choosing_progress, .user = &c, .kept = f->kept }, &stopped, err));
     if (stopped)
         TRY(checkpoint_stop(keep, NULL, err));
 done:
@@ -418,7 +418,6 @@ static npmd_status field_fit(fit *f, npmd_error *err)
             d->batch = (int64_t)training->n; /* twins of held-out points are left out, too */
     }
     TRY(field_fit_to(&to, held_out == NULL ? f->watch->held_out : held_out, err));
-    f->before = to.before;
 done:
     points_free(held_out);
     points_free(training);
