@@ -84,6 +84,8 @@ static npmd_status fold_fit(base_set *b, int k, npmd_error *err)
     TRY(plan_derive(of, &d, others->n, plan, err));
     TRY(fit_run(plan, others, &watch, &b->fold[k], err));
     b->folds = k + 1;
+    if (b->fold[k]->facts.interrupted) /* a step against half a base would be another one */
+        st = npmd_fail(err, NPMD_STOPPED, "interrupted while the base was fitted");
 done:
     points_free(left_out);
     points_free(others);

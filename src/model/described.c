@@ -163,7 +163,6 @@ done:
     return st;
 }
 
-
 /* ---- writing ----------------------------------------------------------------------------------------------------- */
 
 npmd_status described_begin(const json_t *what, json_t **out, npmd_error *err)

@@ -24,7 +24,7 @@ typedef struct entry {
 
 struct kept_fits {
     const fit_watch *watch; /* of the fit */
-    kept_fits *above;            /* of the fit that this one is a part of */
+    kept_fits *above;       /* of the fit that this one is a part of */
     char path[PLAN_MAX_PATH + 8], from[PLAN_MAX_PATH + 8];
     uint64_t key, next;
     entry *list;
@@ -269,8 +269,8 @@ done:
 }
 
 /* *known: it ended in an earlier run, and this is how. What cannot be read was not there: the fit is done again. */
-static npmd_status kept_find(kept_fits *k, uint64_t number, uint64_t check, const fit_plan *plan, outcome *o, bool *known,
-                             npmd_error *err)
+static npmd_status kept_find(kept_fits *k, uint64_t number, uint64_t check, const fit_plan *plan, outcome *o,
+                             bool *known, npmd_error *err)
 {
     npmd_error why = { 0 };
     int64_t lines = 0;
@@ -352,8 +352,8 @@ static void child_forget(const fit_watch *own)
     (void)unlink(own->checkpoint);
 }
 
-npmd_status kept_run(kept_fits *k, const fit_plan *plan, const npmd_points *pts, const fit_watch *watch, npmd_model **out,
-                     npmd_error *err)
+npmd_status kept_run(kept_fits *k, const fit_plan *plan, const npmd_points *pts, const fit_watch *watch,
+                     npmd_model **out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     outcome o = { 0 };
@@ -368,10 +368,11 @@ npmd_status kept_run(kept_fits *k, const fit_plan *plan, const npmd_points *pts,
         st = kept_find(k, number, check, plan, &o, &known, err);
     }
     TRY(st);
+    const fit_watch own = child_watch(k, plan, &c);
     if (known) {
+        child_forget(&own);               /* a kill may have come before */
         (void)watch_tell(watch, &o.last); /* whoever waits hears of it, and stops after it if he likes */
     } else {
-        const fit_watch own = child_watch(k, plan, &c);
         const double started = clock_seconds(), before = kept_before(k);
         o.st = fit_run(plan, pts, &own, &o.model, &o.why);
         o.last = c.last;

@@ -37,15 +37,15 @@ npmd_status kept_compose(const fit *f, npmd_error *err);
 npmd_status kept_compose_as(kept_fits *k, const fit_watch *watch, const json_t *what, npmd_error *err);
 void kept_clear(kept_fits *k); /* nobody will ask for these fits again */
 /* One of the fits that k needs: from an earlier run, or by fit_run. */
-npmd_status kept_run(kept_fits *k, const fit_plan *plan, const npmd_points *pts, const fit_watch *watch, npmd_model **out,
-                     npmd_error *err);
+npmd_status kept_run(kept_fits *k, const fit_plan *plan, const npmd_points *pts, const fit_watch *watch,
+                     npmd_model **out, npmd_error *err);
 /* A fit was interrupted. NPMD_STOPPED: it can be resumed; NPMD_OK: it cannot, only the model so far can be saved. */
 npmd_status kept_stop(const kept_fits *k, npmd_error *err);
 uint64_t kept_within(const kept_fits *k, int number); /* stands for the fit of this number */
 int64_t kept_lines(const kept_fits *k);               /* lines of the log so far */
 void kept_resume_at(kept_fits *k, int64_t lines, double seconds);
-double kept_before(const kept_fits *k);          /* seconds of earlier runs */
-const char *kept_failure(const kept_fits *k);    /* why the last fit that ended could not be kept; "": it was */
+double kept_before(const kept_fits *k);       /* seconds of earlier runs */
+const char *kept_failure(const kept_fits *k); /* why the last fit that ended could not be kept; "": it was */
 double fit_clock(const fit *f, double since); /* seconds, with those of earlier runs */
 
 /* ---- model_file.c: a model among others in F.parts --------------------------------------------------------------- */

@@ -142,7 +142,7 @@ typedef struct fit_watch {
     char checkpoint[PLAN_MAX_PATH]; /* file for the state of a running fit; "": none */
     char resume[PLAN_MAX_PATH]; /* a checkpoint to resume from; also written there, unless checkpoint names a file */
     double checkpoint_every;    /* seconds between two; the first is written after at most one second */
-    struct kept_fits *kept;          /* model/kept.h: of the fit that needs this one; NULL: nothing is kept of it */
+    struct kept_fits *kept;     /* model/kept.h: of the fit that needs this one; NULL: nothing is kept of it */
     int kept_as; /* its name there, from 1, which has a checkpoint of its own; 0: counted, and kept when it has ended */
 } fit_watch;
 

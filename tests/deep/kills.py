@@ -85,7 +85,7 @@ def behind(r):
 
 def chosen(r):
     return ["--q1", "64", "--q2", "16", "--batch", "40", "--folds", "1", "--accuracy", "0.02"] + r.choice(
-        [["--steps", "60"], ["--tau", "1e-3", "--width", "8", "--depth", "2", "--features", "8"], ["--steps", "40", "--omega", "3"]])
+        [["--steps", "60"], ["--steps", "40", "--omega", "3"], ["--steps", "80", "--rivals", "off", "--skip", "off"]])
 
 
 def chosen_members(r):
@@ -147,7 +147,8 @@ class Case:
         self.kills = []
 
     def start(self, *more):
-        return subprocess.Popen([self.program, *self.options, *more, "--threads", self.random.choice("1112")], cwd=self.folder,
+        passive = {**os.environ, "OMP_WAIT_POLICY": "passive"}  # other work on this machine must not stop a spinning thread
+        return subprocess.Popen([self.program, *self.options, *more, "--threads", self.random.choice("1112")], cwd=self.folder, env=passive,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
     def read(self, name):
@@ -158,7 +159,11 @@ class Case:
             return None
 
     def results(self, process):
-        said = process.communicate(timeout=LONGEST)[1]
+        try:
+            said = process.communicate(timeout=LONGEST)[1]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return None, process.communicate()[1] + b" (it goes on for ever)"
         return process.returncode, said
 
     def run(self):
