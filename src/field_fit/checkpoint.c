@@ -42,7 +42,7 @@ struct checkpoint {
     double every;              /* seconds between two */
     json_t *identity;          /* what must be equal in a fit that resumes it */
     backend *backend;          /* that has theta and the moments; NULL: training has not begun */
-    double started, spent;     /* clock at the start of this run; seconds of the runs before, as the file has them */
+    double spent;              /* seconds of the runs before, as the file has them */
     double due;
     double *vector; /* (parameters), room for one */
     size_t parameters;
@@ -182,8 +182,7 @@ npmd_status checkpoint_open(const fit *f, checkpoint **out, npmd_error *err)
     c->path = described_path(w);
     c->resume = described_resume(w);
     c->every = w->checkpoint_every;
-    c->started = clock_seconds();
-    c->due = c->started + fmin(FIRST_AFTER, c->every);
+    c->due = clock_seconds() + fmin(FIRST_AFTER, c->every);
     TRY(described_fit(f, &c->identity, err));
     if (c->resume != NULL)
         st = checkpoint_read(c, f->model, c->resume, err);
@@ -301,7 +300,7 @@ static npmd_status checkpoint_write(checkpoint *c, const train_state *now, npmd_
         state[STATE_TAU] = c->model->set.tau;
         state[STATE_STEPS] = (double)c->model->set.descent.steps;
         state[STATE_EPOCHS] = (double)c->model->set.descent.epochs;
-        state[STATE_SECONDS] = kept_before(c->kept) + clock_seconds() - c->started;
+        state[STATE_SECONDS] = kept_clock(c->kept);
         TRY(record_add(&rec, "state", TENSOR_F64, 1, &(size_t){ STATE_NUMBERS }, state, err));
     }
     for (int v = 0; now != NULL && v < VECTORS; v++) {

@@ -30,7 +30,7 @@ struct kept_fits {
     entry *list;
     size_t count, room, end; /* bytes of the file that are whole */
     int64_t lines;
-    double before;
+    double opened, before; /* clock when it was opened; seconds of earlier runs */
     char failure[256];
 };
 
@@ -51,6 +51,7 @@ npmd_status kept_open(const fit_watch *watch, kept_fits **out, npmd_error *err)
         return st;
     k->watch = watch;
     k->above = watch->kept;
+    k->opened = clock_seconds();
     snprintf(k->path, sizeof k->path, "%s.parts", described_path(watch));
     if (watch->resume[0] != '\0')
         snprintf(k->from, sizeof k->from, "%s.parts", watch->resume);
@@ -177,22 +178,21 @@ typedef struct outcome { /* of one of the fits */
     npmd_model *model; /* NULL: it failed */
     npmd_error why;
     npmd_report last; /* what it told at last */
-    double seconds;
+    int64_t lines;    /* of the log when it ended, */
+    double clock;     /* and the clock of the fit that needs it */
 } outcome;
 
 /* What is asked for, and of which points: an entry of another fit is not taken for this one's. */
-static npmd_status check_of(const fit_plan *plan, const npmd_points *pts, uint64_t *out, npmd_error *err)
+static uint64_t check_of(const fit_plan *plan, const npmd_points *pts)
 {
-    npmd_status st = NPMD_OK;
-    json_t *options = NULL;
-    char *text = NULL;
-    TRY(settings_to_json(&plan->asked, &options, err));
-    TRY(json_to_text(options, JSON_COMPACT | JSON_ENSURE_ASCII, &text, err));
-    *out = hash_word(hash_bytes(points_hash(pts), text, strlen(text)), (uint64_t)plan->rough);
-done:
-    json_decref(options);
-    memory_free(text);
-    return st;
+    char text[256];
+    uint64_t h = hash_word(points_hash(pts), (uint64_t)plan->rough);
+    for (int i = 0; i < option_count(); i++)
+        if (option_at(i)->shapes_answer) {
+            const size_t length = option_print(&plan->asked, option_at(i), text, sizeof text);
+            h = hash_bytes(h, text, length < sizeof text ? length : sizeof text - 1);
+        }
+    return h;
 }
 
 static npmd_status outcome_pack(const kept_fits *k, const outcome *o, char **bytes, size_t *size, npmd_error *err)
@@ -202,7 +202,7 @@ static npmd_status outcome_pack(const kept_fits *k, const outcome *o, char **byt
     json_t *root = json_object(), *model = NULL;
     TRY(json_put(root, "status", json_integer(o->st), err));
     TRY(json_put(root, "text", json_any_text(o->why.text), err));
-    TRY(json_put(root, "seconds", json_real(o->seconds), err));
+    TRY(json_put(root, "clock", json_real(kept_clock(k)), err));
     TRY(json_put(root, "lines", json_integer(kept_lines(k)), err));
     TRY(json_put(root, "step", json_integer(o->last.step), err));
     TRY(json_put(root, "steps", json_integer(o->last.steps), err));
@@ -222,7 +222,7 @@ done:
 }
 
 static npmd_status outcome_unpack(const char *path, const file_bytes *bytes, const fit_plan *plan, outcome *o,
-                                  int64_t *lines, npmd_error *err)
+                                  npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     record rec = { 0 };
@@ -233,11 +233,11 @@ static npmd_status outcome_unpack(const char *path, const file_bytes *bytes, con
     const json_t *model = json_object_get(root, "model"), *penalty = json_object_get(root, "penalty");
     o->st = (npmd_status)json_integer_value(json_object_get(root, "status"));
     snprintf(o->why.text, sizeof o->why.text, "%s", text == NULL ? "" : text);
-    o->seconds = json_number_value(json_object_get(root, "seconds"));
-    *lines = json_integer_value(json_object_get(root, "lines"));
+    o->clock = json_number_value(json_object_get(root, "clock"));
+    o->lines = json_integer_value(json_object_get(root, "lines"));
     o->last = report_new(json_integer_value(json_object_get(root, "step")),
                          json_integer_value(json_object_get(root, "steps")),
-                         (int)json_integer_value(json_object_get(root, "attempt")), o->seconds);
+                         (int)json_integer_value(json_object_get(root, "attempt")), o->clock);
     if (json_is_number(penalty))
         o->last.penalty = json_number_value(penalty);
     if (model != NULL)
@@ -248,8 +248,7 @@ done:
     return st;
 }
 
-static npmd_status entry_take(const kept_fits *k, const entry *one, const fit_plan *plan, outcome *o, int64_t *lines,
-                              npmd_error *err)
+static npmd_status entry_take(const kept_fits *k, const entry *one, const fit_plan *plan, outcome *o, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_source s = { 0 };
@@ -261,7 +260,7 @@ static npmd_status entry_take(const kept_fits *k, const entry *one, const fit_pl
     TRY(file_source_take(&s, bytes.data, bytes.size, &got, err));
     if (got < bytes.size || hash_bytes(0, bytes.data, bytes.size) != one->head.hash)
         TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: an entry is damaged", k->path));
-    TRY(outcome_unpack(k->path, &bytes, plan, o, lines, err));
+    TRY(outcome_unpack(k->path, &bytes, plan, o, err));
 done:
     file_source_close(&s);
     memory_free(bytes.data);
@@ -273,19 +272,18 @@ static npmd_status kept_find(kept_fits *k, uint64_t number, uint64_t check, cons
                              bool *known, npmd_error *err)
 {
     npmd_error why = { 0 };
-    int64_t lines = 0;
     *known = false;
     for (size_t i = k->count; i-- > 0 && !*known;) {
         const entry_head *head = &k->list[i].head;
         if (head->number != number || head->check != check)
             continue;
-        const npmd_status st = entry_take(k, &k->list[i], plan, o, &lines, &why);
+        const npmd_status st = entry_take(k, &k->list[i], plan, o, &why);
         if (st == NPMD_ERR_MEMORY)
             return npmd_fail(err, st, "%s", why.text);
         *known = st == NPMD_OK;
     }
     if (*known)
-        kept_resume_at(k, lines, o->seconds);
+        kept_resume_at(k, o->lines, o->clock);
     return NPMD_OK;
 }
 
@@ -358,9 +356,9 @@ npmd_status kept_run(kept_fits *k, const fit_plan *plan, const npmd_points *pts,
     npmd_status st = NPMD_OK;
     outcome o = { 0 };
     child c = { .watch = watch };
-    uint64_t number = (uint64_t)watch->kept_as, check = 0;
+    uint64_t number = (uint64_t)watch->kept_as;
+    const uint64_t check = check_of(plan, pts);
     bool known = false;
-    TRY(check_of(plan, pts, &check, err));
 #pragma omp critical /* members may be fitted side by side */
     {
         if (number == 0)
@@ -373,10 +371,8 @@ npmd_status kept_run(kept_fits *k, const fit_plan *plan, const npmd_points *pts,
         child_forget(&own);               /* a kill may have come before */
         (void)watch_tell(watch, &o.last); /* whoever waits hears of it, and stops after it if he likes */
     } else {
-        const double started = clock_seconds(), before = kept_before(k);
         o.st = fit_run(plan, pts, &own, &o.model, &o.why);
         o.last = c.last;
-        o.seconds = clock_seconds() - started + kept_before(k) - before;
         if (o.st == NPMD_ERR_NUMERIC || (o.st == NPMD_OK && !o.model->facts.interrupted)) {
 #pragma omp critical
             kept_put(k, number, check, &o);
@@ -484,18 +480,17 @@ int64_t kept_lines(const kept_fits *k)
     return k == NULL ? 0 : root_of((kept_fits *)(uintptr_t)k)->lines;
 }
 
-void kept_resume_at(kept_fits *k, int64_t lines, double seconds)
+void kept_resume_at(kept_fits *k, int64_t lines, double clock)
 {
-    if (k == NULL)
-        return;
+    const double later = clock - kept_clock(k);
     root_of(k)->lines = lines;
-    for (; k != NULL; k = k->above)
-        k->before += seconds;
+    for (; k != NULL && later > 0.0; k = k->above)
+        k->before += later;
 }
 
-double kept_before(const kept_fits *k)
+double kept_clock(const kept_fits *k)
 {
-    return k == NULL ? 0.0 : k->before;
+    return clock_seconds() - k->opened + k->before;
 }
 
 const char *kept_failure(const kept_fits *k)
@@ -505,5 +500,5 @@ const char *kept_failure(const kept_fits *k)
 
 double fit_clock(const fit *f, double since)
 {
-    return clock_seconds() - since + kept_before(f->kept);
+    return f->kept == NULL ? clock_seconds() - since : kept_clock(f->kept);
 }

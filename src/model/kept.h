@@ -43,10 +43,10 @@ npmd_status kept_run(kept_fits *k, const fit_plan *plan, const npmd_points *pts,
 npmd_status kept_stop(const kept_fits *k, npmd_error *err);
 uint64_t kept_within(const kept_fits *k, int number); /* stands for the fit of this number */
 int64_t kept_lines(const kept_fits *k);               /* lines of the log so far */
-void kept_resume_at(kept_fits *k, int64_t lines, double seconds);
-double kept_before(const kept_fits *k);       /* seconds of earlier runs */
+double kept_clock(const kept_fits *k);                /* seconds of the fit, in all runs */
+void kept_resume_at(kept_fits *k, int64_t lines, double clock);
 const char *kept_failure(const kept_fits *k); /* why the last fit that ended could not be kept; "": it was */
-double fit_clock(const fit *f, double since); /* seconds, with those of earlier runs */
+double fit_clock(const fit *f, double since); /* the same; of a fit that is not kept, since then */
 
 /* ---- model_file.c: a model among others in F.parts --------------------------------------------------------------- */
 
