@@ -143,11 +143,14 @@ static bool write_all(int fd, const void *data, size_t size)
 static npmd_status entry_append(kept_fits *k, const entry_head *head, const char *bytes, npmd_error *err)
 {
     char opening[OPENING + 1];
-    const int fd = open(k->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    const bool first = k->end == 0;
+    if (first) /* whatever is there is of no use, and is not written into: it may be a link to elsewhere */
+        (void)unlink(k->path);
+    const int how = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | (first ? O_CREAT | O_EXCL : 0), fd = open(k->path, how, 0666);
     bool written = fd >= 0 && ftruncate(fd, (off_t)k->end) == 0 && lseek(fd, 0, SEEK_END) >= 0;
     opening_print(k, opening);
     size_t end = k->end;
-    if (written && end == 0) {
+    if (written && first) {
         end = strlen(opening);
         written = write_all(fd, opening, end);
     }

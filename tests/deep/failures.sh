@@ -14,7 +14,9 @@ failed=0 programs=0
 for test in "$build"/tests/test_failure_*; do
     [ -x "$test" ] || continue
     programs=$((programs + 1))
+    begun=$(date +%s)
     "$test" >>"$log" 2>&1 || { failed=$((failed + 1)); echo "${test##*/} failed:"; tail -n 30 "$log"; }
+    echo "${test##*/}: $(($(date +%s) - begun)) s"
 done
 [ $programs -gt 0 ] || { echo "no test_failure_* in $build/tests: build with -DBUILD_TESTING=ON"; exit 1; }
 awk -v programs=$programs -v failed=$failed '
