@@ -27,8 +27,23 @@ int cli_log_open(const cli_args *args, cli_log *log, const char *path, bool resu
     return CLI_DONE;
 }
 
-/* Cuts the log before the line that this report will be: what follows was written beyond the checkpoint. A checkpoint of
- * before does not know it; then only a line that is cut off goes. */
+static long long line_number(const char *line, const char *key, long long fallback)
+{
+    const char *at = strstr(line, key);
+    return at ? strtoll(at + strlen(key), NULL, 10) : fallback;
+}
+
+/* Was this line, the one of that number, written before the report? A checkpoint of before does not know its place in the
+ * log, but by attempt and step. */
+static bool line_is_before(const char *line, int64_t number, const npmd_report *now)
+{
+    if (now->line >= 0)
+        return number < now->line;
+    const long long step = line_number(line, "\"step\":", -1), attempt = line_number(line, "\"attempt\":", 1);
+    return step >= 0 && (attempt < now->attempt || (attempt == now->attempt && step < now->step));
+}
+
+/* Cuts the log before the line that this report will be: what follows was written beyond the checkpoint. */
 static void log_take_back(cli_log *log, const npmd_report *now)
 {
     char *line = NULL;
@@ -36,9 +51,8 @@ static void log_take_back(cli_log *log, const npmd_report *now)
     long good = 0;
     ssize_t length;
     rewind(log->file);
-    for (int64_t at = 0; now->line < 0 || at < now->line; at++) {
-        length = getline(&line, &room, log->file);
-        if (length <= 0 || line[length - 1] != '\n')
+    for (int64_t at = 0; (length = getline(&line, &room, log->file)) > 0 && line[length - 1] == '\n'; at++) {
+        if (!line_is_before(line, at, now))
             break;
         good = ftell(log->file);
     }
