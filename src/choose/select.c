@@ -260,11 +260,12 @@ static npmd_status selection_keep(selection *s, const fit_plan *base, const npmd
 {
     npmd_status st = NPMD_OK;
     const fit as = { .plan = base, .points = pts, .watch = s->watch };
-    json_t *what = NULL, *list = json_array();
+    json_t *what = NULL, *list = NULL;
     TRY(kept_open(s->watch, &s->kept, err));
     if (s->kept == NULL)
         goto done;
     TRY(described_fit(&as, &what, err));
+    list = json_array();
     for (int i = 0; i < lists; i++)
         TRY(json_append(list, json_any_text(over[i]), err));
     TRY(json_put(what, "over", json_incref(list), err));

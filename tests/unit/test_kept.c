@@ -125,7 +125,7 @@ static void resumed(void **state)
           60,
           NULL,
           NULL,
-          4,
+          12,
           { "members", "3", "bootstrap", "on", "base", "kde", "steps", "20", "tau", "1e-3", SMALL } },
         { "a base that is a series",
           "S1",
