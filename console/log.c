@@ -33,7 +33,17 @@ static long long line_number(const char *line, const char *key, long long fallba
     return at ? strtoll(at + strlen(key), NULL, 10) : fallback;
 }
 
-/* Cuts the log before the first line that is not older than this report. */
+/* Was this line, the one of that number, written before the report? A checkpoint of before does not know its place in the
+ * log, but by attempt and step. */
+static bool line_is_before(const char *line, int64_t number, const npmd_report *now)
+{
+    if (now->line >= 0)
+        return number < now->line;
+    const long long step = line_number(line, "\"step\":", -1), attempt = line_number(line, "\"attempt\":", 1);
+    return step >= 0 && (attempt < now->attempt || (attempt == now->attempt && step < now->step));
+}
+
+/* Cuts the log before the line that this report will be: what follows was written beyond the checkpoint. */
 static void log_take_back(cli_log *log, const npmd_report *now)
 {
     char *line = NULL;
@@ -41,12 +51,8 @@ static void log_take_back(cli_log *log, const npmd_report *now)
     long good = 0;
     ssize_t length;
     rewind(log->file);
-    while ((length = getline(&line, &room, log->file)) > 0 && line[length - 1] == '\n') {
-        const long long step = line_number(line, "\"step\":", -1), attempt = line_number(line, "\"attempt\":", 1),
-                        member = line_number(line, "\"member\":", 0);
-        const bool same = member == now->member;
-        if (step < 0 || member > now->member || (same && attempt > now->attempt)
-            || (same && attempt == now->attempt && step >= now->step))
+    for (int64_t at = 0; (length = getline(&line, &room, log->file)) > 0 && line[length - 1] == '\n'; at++) {
+        if (!line_is_before(line, at, now))
             break;
         good = ftell(log->file);
     }

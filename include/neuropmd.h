@@ -93,6 +93,7 @@ typedef struct npmd_report {
     double log_integral, nise, ae;
     double ise, ise_se;         /* the ISE criterion on held-out points, relative to the uniform measure; its error */
     double snr_a, snr_b, snr_c; /* signal-to-noise ratios of the gradients of data, integral and penalty */
+    int64_t line; /* logged reports before this one, of all runs of a fit with a checkpoint; -1: not known */
 } npmd_report;
 
 /* Called a few times a second, or between the pieces of a long computation, in the thread that computes. Return nonzero

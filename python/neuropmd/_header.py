@@ -58,7 +58,7 @@ class npmd_report(Sized):
     _fields_ = [("doing", c_char_p), ("done", c_double), ("step", c_int64), ("steps", c_int64), ("attempt", c_int),
                 ("member", c_int), ("members", c_int), ("part", c_char_p), ("logged", c_int),
                 *_doubles("epoch", "seconds", "rate", "data", "integral", "penalty", "objective", "log_integral",
-                          "nise", "ae", "ise", "ise_se", "snr_a", "snr_b", "snr_c")]
+                          "nise", "ae", "ise", "ise_se", "snr_a", "snr_b", "snr_c"), ("line", c_int64)]
 
 
 npmd_progress = CFUNCTYPE(c_int, POINTER(npmd_report), c_void_p)

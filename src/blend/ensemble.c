@@ -7,7 +7,6 @@
 #include "blend.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #define MOST_TRIES 3     /* seeds for one member */
 #define SIDE_BY_SIDE 8   /* on a card */
@@ -51,7 +50,7 @@ static int member_progress(const npmd_report *now, void *user)
     bool stop = false;
     report.member = k->index + 1;
     report.members = e->model->set.members;
-    report.seconds = clock_seconds() - e->started;
+    report.seconds = fit_clock(e->fit, e->started);
 #pragma omp critical /* without a name, which would be a symbol of the library */
     {
         if (watch_tell(e->fit->watch, &report) != 0)
@@ -85,76 +84,23 @@ done:
     return st;
 }
 
-static const char *kept_in(const fit_watch *w)
-{
-    return w->checkpoint[0] != '\0' ? w->checkpoint : w->resume;
-}
-
-/* How a member is watched. The state of member k is kept in FILE.k beside that of the first. A finished member leaves
- * its last state there, and a fit that resumes is through with it at once. */
-static npmd_status member_watch(const member *k, fit_watch *out, npmd_error *err)
+/* How a member is watched. Each of its tries is kept under a name of its own. */
+static fit_watch member_watch(const member *k)
 {
     const ensemble *e = k->all;
-    const fit_watch *w = e->fit->watch;
-    const char *path = kept_in(w);
-    *out = *w;
-    out->progress = member_progress;
-    out->user = (void *)(uintptr_t)k;
-    out->log_every = fit_log_every(e->fit);
-    if (k->index == 0 || path[0] == '\0')
-        return NPMD_OK;
-    const int length = snprintf(out->checkpoint, sizeof out->checkpoint, "%s.%d", path, k->index + 1);
-    if (length < 0 || (size_t)length >= sizeof out->checkpoint)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "`checkpoint`: the name of member %d's file is too long",
-                         k->index + 1);
-    out->resume[0] = '\0';
-    if (w->resume[0] != '\0' && access(out->checkpoint, F_OK) == 0)
-        memcpy(out->resume, out->checkpoint, sizeof out->resume);
-    return NPMD_OK;
-}
-
-/* What an earlier fit left under these names is not this one's. */
-static void members_clear(const fit_watch *w, int members)
-{
-    char path[PLAN_MAX_PATH + 16];
-    if (w->checkpoint[0] == '\0' || w->resume[0] != '\0')
-        return;
-    for (int k = 2; k <= members; k++) {
-        snprintf(path, sizeof path, "%s.%d", w->checkpoint, k);
-        (void)unlink(path);
-    }
-}
-
-/* The state of a try that failed is of no use to the next, which keeps its own in the same file. */
-static void member_forget(fit_watch *w)
-{
-    if (w->checkpoint[0] == '\0' && w->resume[0] != '\0')
-        memcpy(w->checkpoint, w->resume, sizeof w->checkpoint);
-    if (w->checkpoint[0] != '\0')
-        (void)unlink(w->checkpoint);
-    w->resume[0] = '\0';
+    fit_watch watch = *e->fit->watch;
+    watch.progress = member_progress;
+    watch.user = (void *)(uintptr_t)k;
+    watch.log_every = fit_log_every(e->fit);
+    watch.kept = e->fit->kept;
+    watch.kept_as = 1 + k->index * MOST_TRIES + k->tries;
+    watch.checkpoint[0] = watch.resume[0] = '\0';
+    return watch;
 }
 
 static uint64_t seed_of(const member *k, int tries)
 {
     return member_seed(k->all->fit->plan->asked.seed, k->index, tries);
-}
-
-/* A state to go on from may be that of a later try: then those before it had failed. */
-static npmd_status member_skip(member *k, npmd_error *err)
-{
-    npmd_status st = NPMD_OK;
-    fit_watch w;
-    uint64_t seed = 0;
-    TRY(member_watch(k, &w, err));
-    if (w.resume[0] == '\0' || access(w.resume, F_OK) != 0)
-        goto done;
-    TRY(checkpoint_seed(w.resume, &seed, err));
-    for (int tries = k->tries; tries < MOST_TRIES; tries++)
-        if (seed_of(k, tries) == seed)
-            k->tries = tries;
-done:
-    return st;
 }
 
 static npmd_status member_plan(const member *k, size_t n, fit_plan *out, npmd_error *err)
@@ -176,20 +122,14 @@ static npmd_status member_fit(member *k, npmd_model **out, npmd_error *err)
     npmd_points *own = NULL;
     npmd_model *m = NULL;
     fit_plan *plan = NULL;
-    const int first = k->tries;
     bool failed = false;
     if (e->model->set.bootstrap && k->index > 0)
         TRY(member_points(e, k->index, &own, err));
     const npmd_points *points = own == NULL ? e->fit->points : own;
-    if (first == 0)
-        TRY(member_skip(k, err));
     TRY(memory_new(&plan, 1, err));
     for (;; k->tries++) {
-        fit_watch watch;
-        TRY(member_watch(k, &watch, err));
+        const fit_watch watch = member_watch(k);
         TRY(member_plan(k, points->n, plan, err));
-        if (failed || first > 0)
-            member_forget(&watch);
         model_free(m);
         m = NULL;
         st = fit_run(plan, points, &watch, &m, err);
@@ -232,7 +172,7 @@ static npmd_status members_fit(ensemble *e, member *list, int count, npmd_error 
         for (int i = 0; i < count; i++)
             member_run(&list[i]);
     }
-    const char *path = kept_in(e->fit->watch);
+    const char *path = described_path(e->fit->watch);
     for (int i = 0; i < count; i++)
         if (list[i].st == NPMD_STOPPED && path[0] != '\0')
             return npmd_fail(err, NPMD_STOPPED, "interrupted in member %d; `resume` %s goes on from here",
@@ -278,7 +218,6 @@ static npmd_status all_fit(ensemble *e, npmd_error *err)
     TRY(memory_new(&list, (size_t)members, err));
     for (int k = 0; k < members; k++)
         all[k] = (member){ .all = e, .index = k };
-    members_clear(e->fit->watch, members);
     TRY(members_fit(e, all, 1, err));
     chosen = m->part[0]->set;
     e->chosen = &chosen;
@@ -339,8 +278,6 @@ static void members_report(npmd_model *m)
         f->objective += part->facts.objective / m->parts;
         f->restarts += part->facts.restarts;
         linear += part->linear;
-        if (f->checkpoint_failure[0] == '\0')
-            memcpy(f->checkpoint_failure, part->facts.checkpoint_failure, sizeof f->checkpoint_failure);
     }
     for (int i = 0; i < m->part[0]->warnings; i++) /* choices that hold for all */
         model_warn(m, "%s", m->part[0]->warning[i]);
@@ -363,6 +300,7 @@ static npmd_status ensemble_fit(fit *f, npmd_error *err)
     npmd_status st = NPMD_OK;
     npmd_model *m = f->model;
     ensemble e = { .fit = f, .model = m, .started = clock_seconds() };
+    TRY(kept_compose(f, err));
     TRY(blend_open(m, m->set.members, err));
     TRY(all_fit(&e, err));
     members_settle(m);
@@ -375,6 +313,8 @@ static npmd_status ensemble_fit(fit *f, npmd_error *err)
     else
         for (int k = 0; k < m->parts; k++) /* of the mean of integrals that are one */
             m->facts.log_integral_se += m->part[k]->facts.log_integral_se / m->parts;
+    if (m->facts.interrupted)
+        TRY(kept_stop(f->kept, err));
 done:
     return st;
 }

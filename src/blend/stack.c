@@ -43,19 +43,24 @@ static int stack_progress(const npmd_report *now, void *user)
     stack *s = user;
     npmd_report report = *now;
     report.part = s->now;
-    report.seconds = clock_seconds() - s->started;
+    report.seconds = fit_clock(s->fit, s->started);
     if (watch_tell(s->fit->watch, &report) != 0)
         s->stopped = true;
     return s->stopped;
 }
 
-static fit_watch part_watch(stack *s)
+/* Of part k: as it is fitted to all points the first time, judged, fitted to all points again. */
+enum { KEPT_FIRST = 1, KEPT_AGAIN, KEPT_JUDGED, KEPT_NAMES = KEPT_JUDGED + JUDGING_MOST };
+static fit_watch part_watch(stack *s, int k, int what)
 {
     fit_watch watch = *s->fit->watch;
     watch.progress = stack_progress;
     watch.user = s;
     watch.truth = NULL;
     watch.held_out = NULL;
+    watch.kept = s->fit->kept;
+    watch.kept_as = k * KEPT_NAMES + what;
+    watch.checkpoint[0] = watch.resume[0] = '\0';
     return watch;
 }
 
@@ -72,10 +77,11 @@ static derived part_settings(const stack *s, int k, const npmd_model *before, bo
 }
 
 /* Fits it to all points; one that cannot be fitted is left out, *out NULL, and why says the reason. */
-static npmd_status part_fit(stack *s, const derived *d, npmd_model **out, npmd_error *why, npmd_error *err)
+static npmd_status part_fit(stack *s, int k, int what, const derived *d, npmd_model **out, npmd_error *why,
+                            npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const fit_watch watch = part_watch(s);
+    const fit_watch watch = part_watch(s, k, what);
     fit_plan *plan = NULL;
     *out = NULL;
     TRY(memory_new(&plan, 1, err));
@@ -95,7 +101,7 @@ done:
 static npmd_status part_judge(stack *s, int k, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const fit_watch watch = part_watch(s);
+    const fit_watch watch = part_watch(s, k, KEPT_JUDGED);
     const size_t judged = s->judging.judged;
     double *logs = s->logs + (size_t)k * judged;
     derived d = part_settings(s, k, NULL, false);
@@ -104,7 +110,7 @@ static npmd_status part_judge(stack *s, int k, npmd_error *err)
     bool possible = true;
     s->now = settings_part_name(&d.set);
     if (KINDS[k].estimator == FIT_FIELD) { /* its choice holds points out, too */
-        TRY(part_fit(s, &d, &s->part[k], &why, err));
+        TRY(part_fit(s, k, KEPT_FIRST, &d, &s->part[k], &why, err));
         npmd_model *field = s->part[k];
         possible = field != NULL;
         if (possible && field->choice.log_density != NULL && field->choice.held_out == judged) {
@@ -254,7 +260,7 @@ static npmd_status refit(stack *s, npmd_error *err)
         if (s->weight[k] == 0.0 || (once && s->part[k] != NULL))
             continue;
         s->now = settings_part_name(&d.set);
-        TRY(part_fit(s, &d, &fitted, &why, err));
+        TRY(part_fit(s, k, KEPT_AGAIN, &d, &fitted, &why, err));
         if (fitted == NULL || fitted->facts.interrupted) { /* that of fewer points, or of one member, stays */
             model_free(fitted);
             if (!s->stopped && s->part[k] == NULL)
@@ -368,6 +374,7 @@ static npmd_status stack_fit(fit *f, npmd_error *err)
     int alone = -1, parts = 0;
     settings judged = m->set;
     judged.criterion = CRITERION_LIKELIHOOD;
+    TRY(kept_compose(f, err));
     TRY(judging_open(&s.judging, f->points, &judged, JUDGING_TRAINING, err));
     if (s.judging.folds == 0) {
         st = npmd_fail(err, NPMD_ERR_SHAPE, "too few distinct points to hold some of the %zu out for a stack",
@@ -377,9 +384,13 @@ static npmd_status stack_fit(fit *f, npmd_error *err)
     TRY(memory_new(&s.logs, (size_t)PARTS * s.judging.judged, err));
     for (int k = 0; k < PARTS && !s.stopped; k++)
         TRY(part_judge(&s, k, err));
+    if (s.stopped)
+        TRY(kept_stop(f->kept, err));
     TRY(weigh(&s, err));
     TRY(hear(&s, err));
     TRY(refit(&s, err));
+    if (s.stopped)
+        TRY(kept_stop(f->kept, err));
     for (int k = 0; k < PARTS; k++)
         if (s.weight[k] > 0.0) {
             alone = k;
@@ -454,6 +465,7 @@ done:
 
 const estimator ESTIMATOR_STACK = {
     .name = "stack",
+    .keeps = true,
     .complete = stack_complete,
     .fit = stack_fit,
     .evaluate = blend_mixture,
@@ -462,4 +474,4 @@ const estimator ESTIMATOR_STACK = {
     .describe = blend_describe,
 };
 
-const estimator ESTIMATOR_AUTO = { .name = "auto", .complete = stack_complete, .fit = stack_fit };
+const estimator ESTIMATOR_AUTO = { .name = "auto", .keeps = true, .complete = stack_complete, .fit = stack_fit };

@@ -74,14 +74,18 @@ static npmd_status fold_fit(base_set *b, int k, npmd_error *err)
     const derived d = derive_as_before(derive_base(&of->asked, of->domain), &b->whole->set);
     npmd_points *left_out = NULL, *others = NULL;
     fit_plan *plan = NULL;
+    fit_watch watch = *b->watch;
+    watch.kept = NULL; /* it is fitted while a field is, which may be kept itself */
     TRY(memory_new(&plan, 1, err));
     TRY(points_hold_out(pts, rng_key_make(of->asked.seed, RNG_TUNE, 3), first, last - first, of->asked.ties, SIZE_MAX,
                         &left_out, &others, err));
     if (others->n < 2 || points_check_distinct(others, "", NULL) != NPMD_OK)
         goto done; /* there are no folds of such points */
     TRY(plan_derive(of, &d, others->n, plan, err));
-    TRY(fit_run(plan, others, b->watch, &b->fold[k], err));
+    TRY(fit_run(plan, others, &watch, &b->fold[k], err));
     b->folds = k + 1;
+    if (b->fold[k]->facts.interrupted) /* a step against half a base would be another one */
+        st = npmd_fail(err, NPMD_STOPPED, "interrupted while the base was fitted");
 done:
     points_free(left_out);
     points_free(others);

@@ -4,6 +4,7 @@
 #define NPMD_CHOOSE_H
 
 #include "ask.h"
+#include "kept.h"
 
 /* ---- holdout.c: parts of the points ------------------------------------------------------------------------------ */
 

@@ -145,13 +145,15 @@ npmd_status judging_fit(const judging *j, const fit_plan *plan, const derived *d
     fit_plan *own = NULL;
     npmd_model *m = NULL;
     bool possible = true;
+    fit_watch each = *watch;
     *first = NULL;
     TRY(memory_new(&own, 1, err));
     for (int k = 0; k < j->folds && possible; k++) {
         const derived now = k == 0 ? *d : derive_as_before(*d, &(*first)->set);
         st = plan_derive(plan, &now, j->training[k]->n, own, err);
         if (st == NPMD_OK)
-            st = fit_run(own, j->training[k], watch, &m, err);
+            st = fit_run(own, j->training[k], &each, &m, err);
+        each.kept_as += each.kept_as > 0; /* names follow each other */
         possible = st != NPMD_ERR_NUMERIC && st != NPMD_ERR_ARGUMENT && st != NPMD_STOPPED
                    && !(st == NPMD_OK && m->facts.interrupted);
         if (!possible)

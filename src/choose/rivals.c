@@ -59,7 +59,7 @@ npmd_status rivals_fit(rivals *r, const judging *j, const fit_plan *plan, const 
 {
     npmd_status st = NPMD_OK;
     rivals_watch told = { .watch = watch };
-    const fit_watch quiet = { .progress = rivals_progress, .user = &told };
+    const fit_watch quiet = { .progress = rivals_progress, .user = &told, .kept = watch->kept };
     fit_plan *own = NULL;
     *r = (rivals){ 0 };
     TRY(memory_new(&own, 1, err));

@@ -471,7 +471,7 @@ npmd_status search_open(const fit_plan *plan, const judging *j, const char *word
                    .best = -1,
                    .stage = 1,
                    .record = into };
-    s->own = (fit_watch){ .progress = search_progress, .user = s };
+    s->own = (fit_watch){ .progress = search_progress, .user = s, .kept = watch->kept };
     s->length = s->open.length ? 0 : plan->full.descent.steps;
     *out = s;
     return NPMD_OK;

@@ -24,6 +24,7 @@ typedef struct setting { /* one combination */
 } setting;
 
 typedef struct selection {
+    kept_fits *kept;
     judging judging;
     setting *all;
     int count;
@@ -199,7 +200,7 @@ static void settings_sort(setting **order, int count)
 static npmd_status settings_compare(selection *s, setting **order, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
-    const fit_watch watch = { .progress = selection_progress, .user = s };
+    const fit_watch watch = { .progress = selection_progress, .user = s, .kept = s->kept };
     for (int i = 0; i < s->count && !s->stop; i++)
         TRY(setting_first(s, order[i], &watch, err));
     settings_sort(order, s->count);
@@ -237,6 +238,7 @@ static void selection_close(selection *s)
     }
     memory_free(s->all);
     choice_close(&s->record);
+    kept_close(s->kept);
     judging_close(&s->judging);
 }
 
@@ -250,6 +252,42 @@ static settings judged_settings(const fit_plan *base, const npmd_options *asked)
         set.holdout = settings_usual(&(settings){ .estimator = FIT_FIELD, .folds = set.folds }, "holdout", base->domain,
                                      base->n);
     return set;
+}
+
+/* What is kept is that of a fit with the options asked for, and with these lists. */
+static npmd_status selection_keep(selection *s, const fit_plan *base, const npmd_points *pts, const char *const *over,
+                                  int lists, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const fit as = { .plan = base, .points = pts, .watch = s->watch };
+    json_t *what = NULL, *list = NULL;
+    TRY(kept_open(s->watch, &s->kept, err));
+    if (s->kept == NULL)
+        goto done;
+    TRY(described_fit(&as, &what, err));
+    list = json_array();
+    for (int i = 0; i < lists; i++)
+        TRY(json_append(list, json_any_text(over[i]), err));
+    TRY(json_put(what, "over", json_incref(list), err));
+    TRY(kept_compose_as(s->kept, s->watch, what, err));
+done:
+    json_decref(list);
+    json_decref(what);
+    return st;
+}
+
+/* How the fit of what was chosen is watched. */
+static fit_watch selection_last(const selection *s)
+{
+    fit_watch watch = *s->watch;
+    if (s->kept == NULL)
+        return watch;
+    watch.progress = kept_told;
+    watch.user = s->kept;
+    watch.kept = s->kept;
+    watch.kept_as = 1;
+    watch.checkpoint[0] = watch.resume[0] = '\0';
+    return watch;
 }
 
 npmd_status select_run(const fit_plan *base, const npmd_options *asked, const npmd_points *pts, const char *const *over,
@@ -268,11 +306,10 @@ npmd_status select_run(const fit_plan *base, const npmd_options *asked, const np
         st = npmd_fail(err, NPMD_ERR_SHAPE, "%zu points are too few to hold some of them out and choose by", pts->n);
         goto done;
     }
+    TRY(selection_keep(&s, base, pts, over, lists, err));
     TRY(settings_compare(&s, order, err));
-    if (s.stop && (s.watch->checkpoint[0] != '\0' || s.watch->resume[0] != '\0')) {
-        st = npmd_fail(err, NPMD_STOPPED, "interrupted while it was choosing, which keeps nothing to go on from");
-        goto done;
-    }
+    if (s.stop)
+        TRY(kept_stop(s.kept, err));
     setting *best = order[0];
     if (best->verdict == NULL) {
         st = s.stop ? npmd_fail(err, NPMD_STOPPED, "interrupted before the first fit was done")
@@ -283,7 +320,8 @@ npmd_status select_run(const fit_plan *base, const npmd_options *asked, const np
         search_take(best->search, &best->options.set);
     best->options.set.rivals = 0;
     TRY(plan_make(base->estimators, &best->options.set, &base->origin, base->domain, base->n, &best->plan, err));
-    TRY(fit_run(&best->plan, pts, s.watch, &m, err));
+    const fit_watch last = selection_last(&s);
+    TRY(fit_run(&best->plan, pts, &last, &m, err));
     if (s.stop)
         model_warn(m, "the choice was interrupted: these settings are not the best of all that were asked for");
     selection_record(&s, best);

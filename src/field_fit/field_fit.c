@@ -219,7 +219,10 @@ static npmd_status field_choose_tau(const fit *f, checkpoint *keep, npmd_error *
     npmd_status st = NPMD_OK;
     choosing c = { keep, f->watch };
     bool stopped = false;
-    TRY(choose_settings(f, &(fit_watch){ .progress = choosing_progress, .user = &c }, &stopped, err));
+    st = choose_settings(f, &(fit_watch){ .progress = choosing_progress, .user = &c, .kept = f->kept }, &stopped, err);
+    if (st == NPMD_STOPPED) /* in a base */
+        st = checkpoint_leave(keep, err);
+    TRY(st);
     if (stopped)
         TRY(checkpoint_stop(keep, NULL, err));
 done:
@@ -283,17 +286,20 @@ static npmd_status field_train(fit *f, const fit_watch *watch, backend *b, base_
     m->facts.resumed = keeper.resume == NULL ? 0 : keeper.resume->step;
     if (s->encoding.features < settings_wide_features(m->domain) / 4 && bases == NULL)
         TRY(draw_judge(m, &judge, err));
-    TRY(train(&(field_training){ .backend = b,
-                                 .shape = &s->shape,
-                                 .encoding = &s->encoding,
-                                 .judge = judge.features > 0 ? &judge : NULL,
-                                 .from = from,
-                                 .terms = &o,
-                                 .set = &m->set,
-                                 .watch = watch,
-                                 .look = field_watch_look(&watching),
-                                 .keeper = keep == NULL ? NULL : &keeper },
-              &done_by, err));
+    st = train(&(field_training){ .backend = b,
+                                  .shape = &s->shape,
+                                  .encoding = &s->encoding,
+                                  .judge = judge.features > 0 ? &judge : NULL,
+                                  .from = from,
+                                  .terms = &o,
+                                  .set = &m->set,
+                                  .watch = watch,
+                                  .look = field_watch_look(&watching),
+                                  .keeper = keep == NULL ? NULL : &keeper },
+               &done_by, err);
+    if (st == NPMD_STOPPED) /* in its base: what was kept before stays */
+        st = checkpoint_leave(keep, err);
+    TRY(st);
     if (done_by.interrupted)
         TRY(checkpoint_stop(keep, &done_by.state, err));
     else
@@ -388,7 +394,7 @@ static npmd_status field_fit_to(fit *f, const npmd_points *held_out, npmd_error 
                    m->set.encoding.features);
     TRY(field_over_base(f, &over, err));
     st = field_base(f, &base_watch, &own, &bases, err);
-    if (st == NPMD_STOPPED)
+    if (st == NPMD_STOPPED || (st == NPMD_OK && keep != NULL && m->base != NULL && m->base->facts.interrupted))
         st = checkpoint_leave(keep, err);
     TRY(st);
     TRY(field_make(f, err));
@@ -418,7 +424,6 @@ static npmd_status field_fit(fit *f, npmd_error *err)
             d->batch = (int64_t)training->n; /* twins of held-out points are left out, too */
     }
     TRY(field_fit_to(&to, held_out == NULL ? f->watch->held_out : held_out, err));
-    f->before = to.before;
 done:
     points_free(held_out);
     points_free(training);

@@ -76,7 +76,6 @@ npmd_status checkpoint_open(const fit *f, checkpoint **out, npmd_error *err);
 npmd_status checkpoint_restore(checkpoint *c, backend *b, size_t parameters, stopping *rule, const train_state **resume,
                                npmd_error *err);
 void checkpoint_close(checkpoint *c);
-npmd_status checkpoint_seed(const char *path, uint64_t *seed, npmd_error *err); /* the seed of the fit in this file */
 bool checkpoint_chosen(const checkpoint *c); /* had tau been chosen when the file was written? */
 /* Writes the file when it is due. now NULL: tau is still being chosen. A failure is remembered, and the fit goes on. */
 void checkpoint_keep(void *checkpoint, const train_state *now);
@@ -86,7 +85,7 @@ void checkpoint_finish(checkpoint *c, const train_state *now);
 npmd_status checkpoint_stop(checkpoint *c, const train_state *now, npmd_error *err);
 /* Stopped before there is anything to train: as when tau is being chosen, but what is being resumed stays as it is. */
 npmd_status checkpoint_leave(checkpoint *c, npmd_error *err); /* NPMD_STOPPED */
-void checkpoint_report(const checkpoint *c, fit *f);          /* its failure, and the seconds of earlier runs */
+void checkpoint_report(const checkpoint *c, fit *f);          /* its failure */
 
 /* ---- gap.c: a field against the optimum of its objective --------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* fit.c - a fit from its plan to the model: what all estimators share. */
-#include "model.h"
+#include "kept.h"
 
 #include <stdio.h>
 
@@ -68,9 +68,12 @@ npmd_status fit_run(const fit_plan *plan, const npmd_points *points, const fit_w
     npmd_status st = NPMD_OK;
     npmd_points own = *points; /* another look at the same rows: what equals what depends on the settings */
     npmd_model *m = NULL;
-    fit f = { .plan = plan, .points = &own, .watch = watch };
+    fit_watch told = *watch;
+    fit f = { .plan = plan, .points = &own, .watch = &told };
     char unused[200];
     const double started = clock_seconds();
+    if (watch->kept != NULL && watch->checkpoint[0] == '\0')
+        return kept_run(watch->kept, plan, points, watch, out, err);
     own.unordered = plan->asked.unordered != 0;
     TRY(points_check_distinct(&own, "the data", err));
     if (!plan->kind->keeps && (watch->checkpoint[0] != '\0' || watch->resume[0] != '\0')) {
@@ -78,6 +81,9 @@ npmd_status fit_run(const fit_plan *plan, const npmd_points *points, const fit_w
                        "`estimator` %s keeps no checkpoints: do without `checkpoint` and `resume`", plan->kind->name);
         goto done;
     }
+    TRY(kept_open(watch, &f.kept, err));
+    if (f.kept != NULL)
+        told.progress = kept_told, told.user = f.kept;
     TRY(memory_new(&m, 1, err));
     TRY(domain_copy(plan->domain, &m->domain, err));
     m->kind = plan->kind;
@@ -104,11 +110,14 @@ npmd_status fit_run(const fit_plan *plan, const npmd_points *points, const fit_w
                    own.angle_most);
     TRY(points_seen(&own, &m->seen, &m->seen_count, err));
     m->facts.tau = m->set.tau;
-    m->facts.seconds = clock_seconds() - started + f.before;
+    m->facts.seconds = fit_clock(&f, started);
+    if (kept_failure(f.kept)[0] != '\0')
+        snprintf(m->facts.checkpoint_failure, sizeof m->facts.checkpoint_failure, "%s", kept_failure(f.kept));
     *out = m;
     m = NULL;
 done:
     model_free(m);
+    kept_close(f.kept);
     return st;
 }
 

@@ -63,8 +63,8 @@ typedef struct fit { /* a fit while it runs */
     const fit_plan *plan;
     const npmd_points *points;
     const fit_watch *watch;
-    npmd_model *model; /* being fitted; its settings begin as the plan's and become what is chosen */
-    double before;     /* seconds spent before it was resumed */
+    npmd_model *model;      /* being fitted; its settings begin as the plan's and become what is chosen */
+    struct kept_fits *kept; /* kept.h: what is kept of it; NULL: nothing */
 } fit;
 
 struct estimator {

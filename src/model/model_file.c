@@ -1,5 +1,6 @@
 /* model_file.c - a model as a file and back: its facts as JSON, its arrays as tensors, the parts of a blend within
  * it. */
+#include "kept.h"
 #include "surface_file.h"
 
 #include <stdio.h>
@@ -188,6 +189,7 @@ done:
 typedef struct source_file { /* what its models are made with */
     surface_shelf *surfaces;
     catalog estimators;
+    const npmd_domain *domain; /* of all of them; NULL: as their facts say */
 } source_file;
 
 #define OLD_COORDINATES 60.0 /* the decay by which files of 0.1 mean that only the coordinates were drawn */
@@ -262,7 +264,9 @@ static npmd_status model_from_json(npmd_model *m, const json_t *root, const sour
     }
     npmd_error inner = { 0 };
     npmd_options read;
-    if (domain_parse(domain, surfaces_find, from->surfaces, &m->domain, &inner) != NPMD_OK) {
+    if (from->domain != NULL)
+        TRY(domain_copy(from->domain, &m->domain, err));
+    else if (domain_parse(domain, surfaces_find, from->surfaces, &m->domain, &inner) != NPMD_OK) {
         st = npmd_fail(err, inner.status == NPMD_ERR_MEMORY ? inner.status : NPMD_ERR_FORMAT, "%s: %.300s", path,
                        inner.text);
         goto done;
@@ -468,7 +472,7 @@ static npmd_status model_of_record(const char *path, const record *rec, catalog 
     snprintf(where, sizeof where, "%.300s: the model's description,", path);
     TRY(json_from_text(rec->metadata, strlen(rec->metadata), where, &root, err));
     TRY(surfaces_load(rec, root, path, &surfaces, err));
-    TRY(model_from_record(rec, root, &(source_file){ &surfaces, estimators }, 0, out, err));
+    TRY(model_from_record(rec, root, &(source_file){ &surfaces, estimators, NULL }, 0, out, err));
 done:
     surfaces_close(&surfaces);
     json_decref(root);
@@ -495,5 +499,58 @@ npmd_status model_unpack(const char *bytes, size_t size, catalog estimators, npm
     TRY(model_of_record("the model in memory", &rec, estimators, out, err));
 done:
     record_free(&rec);
+    return st;
+}
+
+/* ---- a model among others that a fit needs ----------------------------------------------------------------------- */
+
+npmd_status model_keep(const npmd_model *m, json_t **out, record *rec, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    json_t *object = NULL;
+    const choice_record *c = &m->choice;
+    TRY(model_json(m, &object, err));
+    TRY(json_put(object, "linear", json_boolean(m->linear), err));
+    TRY(json_put(object, "alone", json_integer(m->set.alone), err));
+    TRY(json_put(object, "base_kind", json_integer(m->set.base), err));
+    TRY(json_put(object, "seconds", json_real(m->facts.seconds), err));
+    TRY(model_tensors(m, rec, err));
+    if (m->seen_count > 0)
+        TRY(record_add(rec, "points.seen", TENSOR_I64, 1, &m->seen_count, m->seen, err));
+    if (c->log_density != NULL)
+        TRY(record_add(rec, "choice.held_out", TENSOR_F64, 1, &c->held_out, c->log_density, err));
+    *out = object;
+    object = NULL;
+done:
+    json_decref(object);
+    return st;
+}
+
+npmd_status model_kept(const record *rec, const json_t *root, const char *path, const fit_plan *plan, npmd_model **out,
+                       npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    surface_shelf none = { .path = path };
+    npmd_model *m = NULL;
+    const tensor *t = NULL;
+    TRY(model_from_record(rec, root, &(source_file){ &none, plan->estimators, plan->domain }, 0, &m, err));
+    m->linear = json_is_true(json_object_get(root, "linear"));
+    m->set.alone = (int)json_integer_value(json_object_get(root, "alone"));
+    m->set.base = (int)json_integer_value(json_object_get(root, "base_kind"));
+    m->set.machine = plan->full.machine;
+    m->set.descent.judged = plan->full.descent.judged;
+    m->set.descent.snr = plan->full.descent.snr;
+    m->facts.seconds = take_number(root, "seconds");
+    m->facts.working_bytes = plan->bytes;
+    m->facts.resumed = m->facts.steps;
+    if (m->choice.held_out > 0
+        && record_find(rec, path, "choice.held_out", TENSOR_F64, 1, &m->choice.held_out, &t, NULL) == NPMD_OK) {
+        TRY(memory_new(&m->choice.log_density, m->choice.held_out, err));
+        memcpy(m->choice.log_density, t->data, m->choice.held_out * sizeof *m->choice.log_density);
+    }
+    *out = m;
+    m = NULL;
+done:
+    model_free(m);
     return st;
 }

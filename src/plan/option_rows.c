@@ -352,12 +352,12 @@ static const option_row OPTIONS[] = {
       "steps between reports; 0: 200 reports" },
     { "snr", "Machine", OPTION_CHOICE, DESCEND(snr), "off", NULL, 0, 0, ON_OFF, false, FIELD,
       "whether the log holds the signal-to-noise ratios of the gradients: snr_a, snr_b, snr_c" },
-    { "checkpoint", "Machine", OPTION_PATH, AT(watch.checkpoint), "", NULL, 0, 0, NULL, NULL, false, FIELD | RELU,
+    { "checkpoint", "Machine", OPTION_PATH, AT(watch.checkpoint), "", NULL, 0, 0, NULL, NULL, false, ALL,
       "a file that keeps the state of the fit: after 1 s, then at intervals, and when the fit is interrupted" },
-    { "resume", "Machine", OPTION_PATH, AT(watch.resume), "", NULL, 0, 0, NULL, NULL, false, FIELD | RELU,
+    { "resume", "Machine", OPTION_PATH, AT(watch.resume), "", NULL, 0, 0, NULL, NULL, false, ALL,
       "goes on from a checkpoint of the same fit, to the same bytes; a missing file is an error, unless the fit keeps "
       "its checkpoint under the same name" },
-    { "checkpoint-every", "Machine", OPTION_REAL, AT(watch.checkpoint_every), "10", NULL, 0, 1e9, NULL, NULL, false, FIELD | RELU,
+    { "checkpoint-every", "Machine", OPTION_REAL, AT(watch.checkpoint_every), "10", NULL, 0, 1e9, NULL, NULL, false, ALL,
       "seconds between checkpoints" },
 };
 #define OPTION_TOTAL ((int)(sizeof OPTIONS / sizeof *OPTIONS))

@@ -133,8 +133,7 @@ typedef struct settings {
     uint64_t given[PLAN_GIVEN_WORDS]; /* a bit for each row of the table: set by name, not by a preset */
 } settings;
 
-/* Observers of a running fit, and checkpoints. Nothing here shapes the answer, except points that the caller holds out
- * for early stopping. Pointers are borrowed. */
+/* Observers of a fit, and checkpoints. Only points held out for early stopping shape the answer. All is borrowed. */
 typedef struct fit_watch {
     npmd_progress progress; /* may be NULL */
     void *user;
@@ -144,6 +143,8 @@ typedef struct fit_watch {
     char checkpoint[PLAN_MAX_PATH]; /* file for the state of a running fit; "": none */
     char resume[PLAN_MAX_PATH]; /* a checkpoint to resume from; also written there, unless checkpoint names a file */
     double checkpoint_every;    /* seconds between two; the first is written after at most one second */
+    struct kept_fits *kept;     /* model/kept.h: of the fit that needs this one; NULL: nothing is kept of it */
+    int kept_as; /* its name there, from 1, which has a checkpoint of its own; 0: counted, and kept when it has ended */
 } fit_watch;
 
 struct npmd_options {
@@ -154,8 +155,7 @@ struct npmd_options {
     char base[PLAN_MAX_PATH];          /* as asked for: a file, or the name of a base_kind */
 };
 
-/* Calls progress; nonzero: stop. */
-int watch_tell(const fit_watch *w, const npmd_report *report);
+int watch_tell(const fit_watch *w, const npmd_report *report); /* calls progress; nonzero: stop */
 /* steps between reports of a fit with these settings */
 int64_t watch_log_every(const fit_watch *w, const settings *set);
 

@@ -36,8 +36,22 @@ t_members_resume() {
     points 60 2 >points.csv
     run fit --domain T2 --data points.csv --out a $tiny --members 2 --quiet
     run fit --domain T2 --data points.csv --out b $tiny --members 2 --quiet --checkpoint c
-    want_code 0; want_same a b; want_file c; want_file c.2
-    rm -f c.2
+    want_code 0; want_same a b; want_file c; want_file c.parts
+    # the same after its end, on other threads; also if the members are gone, or cut off, or another fit's
+    run fit --domain T2 --data points.csv --out b $tiny --members 2 --quiet --resume c --threads 2
+    want_code 0; want_same a b
+    cp c.parts whole.parts
+    head -c $(($(wc -c <whole.parts) - 100)) whole.parts >c.parts
+    run fit --domain T2 --data points.csv --out b $tiny --members 2 --quiet --resume c
+    want_code 0; want_same a b
+    run fit --domain T2 --data points.csv --out d $tiny --members 2 --seed 2 --quiet --checkpoint other
+    want_code 0
+    cp other.parts c.parts
+    run fit --domain T2 --data points.csv --out b $tiny --members 2 --quiet --resume c
+    want_code 0; want_same a b
+    run fit --domain T2 --data points.csv --out b $tiny --members 3 --quiet --resume c
+    want_failure 3; want_err '--members 2, this one has 3'
+    rm c.parts
     run fit --domain T2 --data points.csv --out b $tiny --members 2 --quiet --resume c
     want_code 0; want_same a b
 }
@@ -55,8 +69,10 @@ t_stack() {
     points 10 2 >few.csv
     run fit --domain T2 --data few.csv --out n $tiny --estimator stack
     want_failure 3; want_err 'too few'; want_no_file n
-    run fit --domain T2 --data points.csv --out n --estimator stack --checkpoint c --quiet
-    want_failure 2; want_no_file n
+    run fit --domain T2 --data points.csv --out n $tiny --estimator stack --members 2 --checkpoint c --quiet
+    want_code 0; want_file c.parts
+    run fit --domain T2 --data points.csv --out n2 $tiny --estimator stack --members 2 --resume c --quiet
+    want_code 0; want_same n n2; want_clean
 }
 t_stack_refusals() {
     points 80 2 >points.csv

@@ -165,6 +165,46 @@ t_resume_restarts() {
     killed_and_resumed linear $short --tau 1e-4 --steps 400 --rate 10 --clip 0
     "$program" info linear.m | grep -q 'linear start alone' || wrong "no linear start: the case tests nothing"
 }
+# Fits that need others. Members that fell behind, the first among them, are fitted again; a kill may come then, too.
+t_resume_members_that_fell_behind() {
+    points 60 2 >points.csv
+    behind="--domain S1^2 --data points.csv --steps 120 --width 8 --features 8 --q1 128 --q2 32 --tau 1e-3 --members 3 \
+        --accuracy 0.05 --log-every 5 --threads 1 --quiet"
+    for moment in 30 90 130; do killed_and_resumed behind $behind; done # of 144 lines, half of them of second tries
+    run info behind.m
+    want_out 'member 1 collapsed' # if no first member fell behind, the case tests nothing
+    [ "$(lines behind.log)" = 144 ] || wrong "$(lines behind.log) lines"
+    run fit $behind --out m --log log --checkpoint ck --resume ck # after its end
+    want_code 0; want_same behind.m m; want_same_log behind.log log
+    set -- ck.parts.*
+    [ ! -e "$1" ] || wrong "left behind: $*"
+}
+n_resume_a_stack() {
+    points 100 1 >points.csv
+    parts="--domain S1 --data points.csv --steps 60 --width 8 --features 8 --q1 128 --q2 32 --max-frequency 3 --folds 1 \
+        --accuracy 0.02 --log-every 2 --threads 1 --quiet"
+    killed_and_resumed stack $parts --estimator stack --tau 1e-3 --members 2
+    killed_and_resumed auto $parts --estimator auto
+}
+# Interrupted while it chooses, select goes on choosing.
+t_resume_select() {
+    points 100 1 >points.csv
+    over="--domain S1 --data points.csv --over width=6:10 --steps 60 --features 8 --q1 128 --q2 32 --folds 1 --accuracy 0.05 \
+        --log-every 5 --threads 1 --quiet"
+    run select $over --out whole --log whole.log
+    want_code 0
+    run select $over --out m --log log --checkpoint ck
+    want_code 0; want_same whole m; want_same_log whole.log log; want_file ck.parts
+    # as a kill leaves it: the last fits are not there, and one is cut off
+    head -c $(($(wc -c <ck.parts) * 2 / 3)) ck.parts >cut
+    mv cut ck.parts
+    run select $over --out m --log log --resume ck --threads 2
+    want_code 0; want_same whole m; want_same_log whole.log log; want_clean
+    run select $over --over width=6:11 --out m --resume ck
+    want_code 3; want_err 'a choice among other options'
+    run fit --domain S1 --data points.csv --steps 60 --features 8 --q1 128 --q2 32 --folds 1 --accuracy 0.05 --out m --resume ck
+    want_code 3; want_err 'a choice among other options'
+}
 t_resume_a_finished_fit() {
     points 200 2 >points.csv
     run fit $short --tau 1e-4 --out m --log log --checkpoint ck $often

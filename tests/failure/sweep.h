@@ -1,7 +1,8 @@
 /* sweep.h - an operation of the library, done again and again with another call of the system failing each time.
  *
- * Every operation is done once undisturbed, and then with its k-th allocation failing, k = 1, 2, ..., until
- * none is left to fail; a second time with the k-th and all later ones failing. After each failure
+ * Every operation is done once undisturbed, and then with its k-th allocation failing, k = 1, 2, ... (every seventh,
+ * and with NPMD_DEEP set each one), until none is left to fail; a second time with the k-th and all later ones failing.
+ * After each failure
  *
  *   - the status is NPMD_ERR_MEMORY, in the error as well, with a sentence;
  *   - no output was written to, the old file stands byte for byte, and there is no other file in its folder;
@@ -55,6 +56,7 @@ typedef struct operation {
     const char *file;                      /* that it writes; NULL: none */
     bool branch; /* takes long, and is done once, with a child for each failure: see faults.h */
     bool spares; /* some of its allocations it can do without */
+    bool keeps;  /* it leaves files for a fit that resumes it */
 } operation;
 
 int stage_open(void **state); /* a group's setup and teardown */
@@ -63,6 +65,7 @@ int stage_close(void **state);
 /* Pairs of name and value, NULL at the end; everything else as small as it can be. */
 void fit_options(npmd_options *opt, const char *const *pair);
 
+bool sweep_deep(void); /* is NPMD_DEEP set? */
 /* Every allocation of every operation: the k-th, and the k-th with all later ones. */
 void sweep_memory(stage *s, const operation *ops, size_t count);
 #define SWEEP_MEMORY(s, ops) sweep_memory(s, ops, sizeof(ops) / sizeof *(ops))

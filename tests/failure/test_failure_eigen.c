@@ -82,12 +82,12 @@ static void file_does_not_fit(stage *s, outcome *o)
 
 static void memory_runs_out(void **state)
 {
-    static const operation LOCATE[] = { { "closest point", locate, NULL, NULL, false, false } };
+    static const operation LOCATE[] = { { "closest point", locate, NULL, NULL, false, false, false } };
     static const operation SOLVE[] = {
-        { "eigenpairs, dense", dense, NULL, NULL, false, false },
-        { "eigenpairs, Lanczos", sparse, NULL, NULL, false, false },
-        { "eigenpairs read", through_a_file, file_fits, NULL, false, false },
-        { "eigenpairs written", through_a_file, file_does_not_fit, NULL, false, true },
+        { "eigenpairs, dense", dense, NULL, NULL, false, false, false },
+        { "eigenpairs, Lanczos", sparse, NULL, NULL, false, false, false },
+        { "eigenpairs read", through_a_file, file_fits, NULL, false, false, false },
+        { "eigenpairs written", through_a_file, file_does_not_fit, NULL, false, true, false },
     };
     SWEEP_MEMORY(*state, LOCATE);
     if (FEM_SOLVES)

@@ -85,7 +85,9 @@ FIT(fit_kernels, MIXED, "estimator", "kde")
 FIT(fit_folds, TORUS, "estimator", "kde", "concentration-rule", "ise", "concentration", "factor")
 FIT(fit_adaptive, TORUS, "estimator", "kde", "bandwidth", "adaptive", "neighbours", "8")
 FIT(fit_members, TORUS, "members", "3", "bootstrap", "on")
+FIT(fit_pair, TORUS, "members", "2")
 FIT(fit_stack, TORUS, "estimator", "stack", "members", "1", "max-frequency", "1", "holdout", "0.5", "folds", "1")
+FIT(fit_resampled, TORUS, "estimator", "kde", "members", "3", "bootstrap", "on")
 FIT(fit_mixture, MIXED, "estimator", "kde", "bandwidth", "mixture", "holdout", "0.5")
 
 static void prepare_select(stage *s, outcome *o)
@@ -144,6 +146,75 @@ static void prepare_watch(stage *s, outcome *o)
     prepare_fit_watched(s, o);
     o->options.watch.progress = quiet;
     o->options.watch.truth = s->normals;
+}
+
+/* Names a checkpoint, and takes away what is there. */
+static void keep_afresh(stage *s, outcome *o)
+{
+    fit_watch *w = &o->options.watch;
+    snprintf(w->checkpoint, sizeof w->checkpoint, "%s", in_folder(&s->at, "kept"));
+    memcpy(w->resume, w->checkpoint, sizeof w->resume);
+    w->checkpoint_every = 0.0;
+    unlink(w->checkpoint);
+    unlink(in_folder(&s->at, "kept.parts"));
+}
+
+static void prepare_kept_members(stage *s, outcome *o)
+{
+    prepare_fit_pair(s, o);
+    keep_afresh(s, o);
+}
+
+static void prepare_kept_resampled(stage *s, outcome *o)
+{
+    prepare_fit_resampled(s, o);
+    keep_afresh(s, o);
+}
+
+/* The same after its end: nothing is fitted. */
+static void prepare_kept_again(stage *s, outcome *o)
+{
+    npmd_model *m = NULL;
+    npmd_error err = { 0 };
+    prepare_kept_resampled(s, o);
+    must(npmd_fit(s->domain[TORUS], s->points[TORUS], &o->options, &m, &err), &err);
+    npmd_model_free(m);
+}
+
+static const operation KEPT[] = {
+    { .name = "three resamples, kept",
+      .run = run_fit_resampled,
+      .prepare = prepare_kept_resampled,
+      .branch = true,
+      .spares = true,
+      .keeps = true },
+    { .name = "three resamples, after their end",
+      .run = run_fit_resampled,
+      .prepare = prepare_kept_again,
+      .branch = true,
+      .keeps = true },
+    { .name = "two members, kept", /* takes minutes */
+      .run = run_fit_pair,
+      .prepare = prepare_kept_members,
+      .branch = true,
+      .spares = true,
+      .keeps = true },
+};
+enum { KEPT_FEW = 2, KEPT_ALL = sizeof KEPT / sizeof *KEPT };
+
+static void kept_without_memory(void **state)
+{
+    sweep_memory(*state, KEPT, sweep_deep() ? KEPT_ALL : KEPT_FEW);
+}
+
+/* A fit whose file cannot be begun fails; what cannot be kept later on is told, and the fit goes on. */
+static void kept_without_disk(void **state)
+{
+    static const allowance KEEPING[] = {
+        { FAULT_OPEN, EMFILE, 1, 100 }, { FAULT_WRITE, ENOSPC, 1, 100 }, { FAULT_SYNC, EIO, 1, 100 },
+        { FAULT_RENAME, EIO, 1, 100 },  { FAULT_CLOSE, EIO, 1, 100 },
+    };
+    sweep_files(*state, KEPT, 1, KEEPING, sizeof KEEPING / sizeof *KEEPING);
 }
 
 static void fits_without_memory(void **state)
@@ -212,7 +283,8 @@ static void fits_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fits_without_memory),
+        cmocka_unit_test(fits_without_memory), cmocka_unit_test(kept_without_memory),
+        cmocka_unit_test(kept_without_disk),
         cmocka_unit_test(a_step_takes_no_memory), /* last: it starts threads, which children would miss */
     };
     return cmocka_run_group_tests(tests, stage_open, stage_close);

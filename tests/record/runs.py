@@ -447,7 +447,6 @@ run("resume-signal-stop", points("T2"), Command(fit("T2", f"{STOPS} {OFTEN}"), 1
     fit("T2", f"{STOPS} --resume c.ck"), loose=("*.ck",))
 run("resume-finished", points("T2"), fit("T2", f"{GIVEN} {OFTEN} --checkpoint-every 0 --log log.jsonl"),
     fit("T2", f"{GIVEN} --resume c.ck", out="again.safetensors"), loose=("*.ck",))
-# So many steps that the first member stands: one that is fitted anew refuses its own checkpoint.
 run("resume-members", points("T2"), fit("T2", f"{SMALL} --steps 150 --members 2 {OFTEN} --checkpoint-every 0"),
     fit("T2", f"{SMALL} --steps 150 --members 2 --resume c.ck", out="again.safetensors"), loose=("*.ck*",))
 run("resume-refused", points("T2"), fit("T2", f"{GIVEN} {OFTEN} --checkpoint-every 0"), loose=("*.ck",), *refused(

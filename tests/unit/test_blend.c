@@ -203,10 +203,9 @@ static void resumed(void **state)
     values_of(whole, 1, pts->x, AT, JET_VALUE, a);
     values_of(again, 1, pts->x, AT, JET_VALUE, b);
     assert_memory_equal(a, b, sizeof a);
-    for (int k = 1; k <= 3; k++) {
-        snprintf(file, sizeof file, k == 1 ? "%s" : "%s.%d", path, k);
-        assert_int_equal(unlink(file), 0);
-    }
+    snprintf(file, sizeof file, "%s.parts", path);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(file), 0);
     /* without a checkpoint the members that are whole make the model */
     options_of(&opt, (const char *const[]){ "members", "3", "log-every", "1", SMALL, NULL });
     at.member = 3;
@@ -218,44 +217,6 @@ static void resumed(void **state)
     npmd_model_free(part);
     npmd_model_free(whole);
     npmd_model_free(again);
-    npmd_points_free(pts);
-    npmd_domain_free(dom);
-}
-
-/* The file may hold the second try of a member, whose first collapsed: the fit goes on with that one, and the file of
- * no try is refused. Seeds of tries are hashes, those of ensemble.c. */
-static void resumed_at_a_later_try(void **state)
-{
-    (void)state;
-    npmd_domain *dom = domain_of("T2");
-    npmd_points *pts = clusters(dom, 200, 0.5, 3);
-    npmd_options opt;
-    npmd_error err = { 0 };
-    npmd_model *m = NULL, *alone = NULL;
-    char path[300], file[320], seed[24];
-    const uint64_t far = 1 ^ 0x9e3779b97f4a7c15u; /* for the default seed, 1 */
-    temporary_path(path, sizeof path);
-    snprintf(file, sizeof file, "%s.2", path);
-    for (uint64_t tries = 1; tries <= 3; tries += 2) { /* there are three, from 0 */
-        snprintf(seed, sizeof seed, "%llu", (unsigned long long)(hash_word(hash_word(far, 0), tries) >> 11));
-        alone = FIT_WITH(pts, "members", "1", "seed", seed, "checkpoint", path, SMALL);
-        options_of(&opt, (const char *const[]){ "members", "2", "resume", path, SMALL, NULL });
-        if (tries == 1) {
-            m = fit_of(pts, &opt);
-            assert_int_equal(m->part[0]->facts.resumed, alone->facts.steps);
-            assert_true(m->part[0]->facts.log_integral == alone->facts.log_integral);
-            assert_non_null(strstr(m->warning[0], "member 1 collapsed and was replaced, 1 time"));
-        } else {
-            assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_ERR_FORMAT);
-            assert_non_null(strstr(err.text, "`seed`"));
-            assert_non_null(strstr(err.text, "this one has 1;"));
-        }
-        npmd_model_free(alone);
-        npmd_model_free(m);
-        m = NULL;
-    }
-    unlink(path);
-    unlink(file);
     npmd_points_free(pts);
     npmd_domain_free(dom);
 }
@@ -393,7 +354,7 @@ static void refused(void **state)
     assert_non_null(strstr(err.text, "`bootstrap`"));
     options_of(&opt, (const char *const[]){ "members", "2", "bootstrap", "on", NULL });
     assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_ERR_ARGUMENT);
-    options_of(&opt, (const char *const[]){ "estimator", "stack", "checkpoint", "/nonexistent", NULL });
+    options_of(&opt, (const char *const[]){ "estimator", "kde", "checkpoint", "/nonexistent", NULL });
     assert_int_equal(npmd_fit(dom, pts, &opt, &m, &err), NPMD_ERR_ARGUMENT);
     assert_null(m);
     npmd_model *flat = FIT_WITH(pts, "estimator", "uniform");
@@ -454,15 +415,10 @@ static void parts_of_many_tensors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_of_members),
-        cmocka_unit_test(jets_of_mixtures),
-        cmocka_unit_test(spread_of_members),
-        cmocka_unit_test(saved),
-        cmocka_unit_test(resumed_at_a_later_try),
-        cmocka_unit_test(resumed),
-        cmocka_unit_test(weights_of_disjoint_parts),
-        cmocka_unit_test(stacked),
-        cmocka_unit_test(regions),
+        cmocka_unit_test(values_of_members), cmocka_unit_test(jets_of_mixtures),
+        cmocka_unit_test(spread_of_members), cmocka_unit_test(saved),
+        cmocka_unit_test(resumed),           cmocka_unit_test(weights_of_disjoint_parts),
+        cmocka_unit_test(stacked),           cmocka_unit_test(regions),
         cmocka_unit_test(refused),
         cmocka_unit_test(parts_of_many_tensors),
     };
