@@ -419,8 +419,7 @@ int main(void)
         cmocka_unit_test(spread_of_members), cmocka_unit_test(saved),
         cmocka_unit_test(resumed),           cmocka_unit_test(weights_of_disjoint_parts),
         cmocka_unit_test(stacked),           cmocka_unit_test(regions),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(parts_of_many_tensors),
+        cmocka_unit_test(refused),           cmocka_unit_test(parts_of_many_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
