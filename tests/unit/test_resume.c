@@ -122,12 +122,20 @@ typedef struct stop {
     double seconds;
 } stop;
 
+/* Does a report of a choice come wherever and whenever it is made? Not signs of life, between two lines of a log, nor an
+ * integral's questions: both go by the clock. */
+static bool is_regular(const npmd_report *now)
+{
+    const int64_t every = now->steps / 200 > 1 ? now->steps / 200 : 1;
+    return isnan(now->epoch) ? now->step != now->steps : now->step % every == 0 || now->step == now->steps;
+}
+
 static int stop_there(const npmd_report *now, void *user)
 {
     stop *at = user;
     const bool normalising = now->attempt > 0 && isnan(now->epoch);
     at->normalising_seen += normalising;
-    at->choosing_seen += now->attempt == 0;
+    at->choosing_seen += now->attempt == 0 && is_regular(now);
     if (!normalising && now->attempt > 0) {
         assert_true(now->seconds >= at->seconds || now->step == 1); /* one clock over all runs */
         at->seconds = now->seconds;
