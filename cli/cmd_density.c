@@ -6,7 +6,8 @@ static const cli_option OPTIONS[] = {
     { "out", "FILE", .required = true, .help = "one value a point, in the order of the points; .npy or .csv" },
     { "what", .names = npmd_what_name, .fallback = "log-density",
       .help = "log f or f per volume; f x volume; n f; gradient (a row a point, in the point's own columns) or "
-              "Laplacian of log f; its standard deviation over the members" },
+              "Laplacian of log f; its standard deviation over the members (spread); half its 95 % band, "
+              "with --bootstrap on at the fit (band)" },
     { "given", "N,...", .help = "the conditional density of the other factors given these, counted from 1: 1,3" },
     CLI_OPTION_ACCURACY,
     { "errors", "FILE", .help = "with --given: the standard error of the log density at each point" },
@@ -24,8 +25,9 @@ static const char *const UNITS[] = {
     [NPMD_LAPLACIAN] = "of log f",
     [NPMD_SPREAD] = "standard deviation of log f over the members",
     [NPMD_RATIO] = "to the density of the base",
+    [NPMD_BAND] = "half the width of the 95 % band of log f",
 };
-_Static_assert(sizeof UNITS / sizeof *UNITS == NPMD_RATIO + 1, "a row for everything that can be asked for");
+_Static_assert(sizeof UNITS / sizeof *UNITS == NPMD_BAND + 1, "a row for everything that can be asked for");
 
 static int report(const cli_args *args, const npmd_model *model, npmd_what what, size_t n, size_t cols, double log_se)
 {

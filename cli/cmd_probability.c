@@ -38,8 +38,7 @@ static int report(const cli_args *args, const npmd_probability *found)
         return CLI_DONE;
     cli_row(stdout, "probability", "%s", cli_words_error(found->probability, found->se).text);
     if (isfinite(found->low))
-        cli_row(stdout, "interval", "%.4g to %.4g, 1.96 spreads of %d members", found->low, found->high,
-                found->members);
+        cli_row(stdout, "interval", "%.4g to %.4g with 95 %%, by %d members", found->low, found->high, found->members);
     else
         cli_row(stdout, "interval", "not known: fit with --bootstrap on");
     cli_row(stdout, "uniform", "%.4g, the region's share of the volume", found->share);
@@ -82,8 +81,7 @@ const cli_command command_probability = {
     .operand = "MODEL",
     .summary = "the probability of a region, with its interval",
     .details = "The region is all points whose every factor lies within a distance of the centre's. The interval "
-               "comes from the members of the model: with --bootstrap on at the fit it says how sure the "
-               "probability is.",
+               "of 95 % comes from the members of the model, and needs --bootstrap on at the fit.",
     .examples = "neuropmd probability quakes.safetensors --at 35.7,139.7 --radius 5 --coords latlon\n"
                 "neuropmd probability t4.safetensors --at 1,2,0,0 --radius 0.5,0.5,all,all\n",
     .options = OPTIONS,

@@ -15,8 +15,8 @@ npmd_status blend_draw(const npmd_model *m, const npmd_compute *how, uint64_t se
     const npmd_compute own = compute_of_part(&part);
     TRY(memory_new(&row, n, err));
     TRY(memory_new(&drawn, n * columns, err));
-    for (int k = 0; k < m->parts; k++) {
-        const double above = k + 1 == m->parts ? 2.0 : below + m->part_weight[k];
+    for (int k = 0; k < blend_counted(m); k++) {
+        const double above = k + 1 == blend_counted(m) ? 2.0 : below + m->part_weight[k];
         size_t count = 0;
         for (size_t i = 0; i < n; i++) {
             const double u = rng_uniform(key, i, 0);
@@ -42,8 +42,17 @@ npmd_status blend_load(npmd_model *m, const record *rec, const char *path, npmd_
 {
     double sum = 0.0;
     (void)rec;
+    const int counted = blend_counted(m);
     for (int k = 0; k < m->parts; k++)
         sum += m->part_weight[k];
+    for (int k = 0; k < counted; k++)
+        if (m->part_weight[k] == 0.0)
+            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: part %d has weight 0, and others behind it have not", path,
+                             k + 1);
+    if (m->parts != counted && (m->parts != counted + 2 || m->set.estimator == FIT_STACK || !m->set.bootstrap))
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s: %d parts of weight 0, expected none, or two of an ensemble with `bootstrap` on", path,
+                         m->parts - counted);
     if (m->parts < 1 || !(fabs(sum - 1.0) <= 1e-9))
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %d parts whose weights add up to %g, expected 1", path, m->parts,
                          sum);
