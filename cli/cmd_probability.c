@@ -27,18 +27,25 @@ static int read_radius(const cli_args *args, const npmd_domain *domain, unsigned
     return CLI_DONE;
 }
 
-static int report(const cli_args *args, const npmd_probability *found)
+const char *cli_interval(bool knows_bias)
+{
+    return knows_bias ? "95 %, the bias of smoothing included" : "95 % of the scatter, without the bias of smoothing";
+}
+
+static int report(const cli_args *args, const npmd_probability *found, bool knows_bias)
 {
     if (args->json) {
         return CLI_PRINT(args, REAL("probability", found->probability), REAL("probability_se", found->se),
                          REAL("low", found->low), REAL("high", found->high), WHOLE("members", found->members),
-                         REAL("uniform", found->share));
+                         REAL("uniform", found->share),
+                         isfinite(found->low) ? FLAG("knows_bias", knows_bias) : NO_FACT);
     }
     if (args->quiet)
         return CLI_DONE;
     cli_row(stdout, "probability", "%s", cli_words_error(found->probability, found->se).text);
     if (isfinite(found->low))
-        cli_row(stdout, "interval", "%.4g to %.4g with 95 %%, by %d members", found->low, found->high, found->members);
+        cli_row(stdout, "interval", "%.4g to %.4g, %s, by %d members", found->low, found->high,
+                cli_interval(knows_bias), found->members);
     else
         cli_row(stdout, "interval", "not known: fit with --bootstrap on");
     cli_row(stdout, "uniform", "%.4g, the region's share of the volume", found->share);
@@ -53,6 +60,7 @@ static int run(const cli_args *args)
     npmd_points *centre = NULL;
     npmd_compute how;
     npmd_probability found = NPMD_SIZED(npmd_probability);
+    npmd_fit_facts facts = NPMD_SIZED(npmd_fit_facts);
     uint64_t seed = 0;
     unsigned coords = 0;
     double row[3 * NPMD_MAX_FACTORS], radius[NPMD_MAX_FACTORS], accuracy = 0.0;
@@ -67,9 +75,10 @@ static int run(const cli_args *args)
                         || npmd_points_from(row, 1, (size_t)columns, npmd_model_domain(model), coords, &centre, &err),
                     &err));
     TRY(read_radius(args, npmd_model_domain(model), coords, radius));
+    TRY(cli_checked(args, npmd_model_facts(model, &facts, &err), &err));
     TRY(cli_checked(args, npmd_probability_near(model, centre, radius, accuracy, seed, &how, &found, &err), &err));
     cli_accuracy_missed(args, found.se / found.probability, accuracy);
-    st = report(args, &found);
+    st = report(args, &found, facts.knows_bias != 0);
 done:
     npmd_points_free(centre);
     npmd_model_free(model);

@@ -247,6 +247,7 @@ typedef struct npmd_fit_facts {
     size_t working_bytes;           /* memory that the fit takes beside its points, known before it starts */
     int64_t twins;                  /* points that equal another one, see `ties`; -1: not known */
     const char *estimator;          /* of the model: what auto chose, too */
+    int knows_bias;                 /* 1: intervals of 95 % hold the smoothing's bias, 0: the scatter alone */
 } npmd_fit_facts;
 NPMD_API npmd_status npmd_model_facts(const npmd_model *m, npmd_fit_facts *facts, npmd_error *err);
 NPMD_API const npmd_domain *npmd_model_domain(const npmd_model *m);                         /* the model's */

@@ -49,7 +49,8 @@ npmd_status npmd_model_facts(const npmd_model *m, npmd_fit_facts *facts, npmd_er
                                  .checkpoint_failure = f->checkpoint_failure,
                                  .working_bytes = f->working_bytes,
                                  .estimator = estimator_name(&m->set),
-                                 .twins = f->twins };
+                                 .twins = f->twins,
+                                 .knows_bias = blend_has_band(m) && blend_knows_bias(m) };
     return SIZED_GIVE(&own, facts, err);
 }
 

@@ -228,6 +228,16 @@ static int blend_pair(const npmd_model *m)
     return most;
 }
 
+bool blend_knows_bias(const npmd_model *m)
+{
+    if (m->set.estimator != FIT_STACK)
+        return paired(m) > 0;
+    for (int k = 0; k < m->parts; k++)
+        if (m->part[k]->set.estimator != FIT_UNIFORM && paired(m->part[k]) == 0)
+            return false;
+    return true;
+}
+
 int blend_rows(const npmd_model *m)
 {
     return blend_members(m) + blend_pair(m);

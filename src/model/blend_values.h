@@ -30,6 +30,7 @@ int blend_first(const npmd_model *m);   /* first member that counts for the spre
 /* Half the width of the interval about the estimate that holds the truth with 95 %, over the mass: from what each of the
  * rows of blend_replicates says of it, value (rows), stride apart. */
 bool blend_has_band(const npmd_model *m);
+bool blend_knows_bias(const npmd_model *m); /* is that of the smoothing in it? */
 double blend_half_95(const npmd_model *m, const double *value, size_t stride);
 /* out (n): that of the log density. */
 npmd_status blend_band(const evaluator *e, const double *x, size_t n, double *out, npmd_error *err);
