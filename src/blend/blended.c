@@ -41,18 +41,18 @@ done:
 npmd_status blend_load(npmd_model *m, const record *rec, const char *path, npmd_error *err)
 {
     double sum = 0.0;
+    int none = 0;
     (void)rec;
-    const int counted = blend_counted(m);
-    for (int k = 0; k < m->parts; k++)
+    for (int k = 0; k < m->parts; k++) {
         sum += m->part_weight[k];
-    for (int k = 0; k < counted; k++)
-        if (m->part_weight[k] == 0.0)
-            return npmd_fail(err, NPMD_ERR_FORMAT, "%s: part %d has weight 0, and others behind it have not", path,
-                             k + 1);
-    if (m->parts != counted && (m->parts != counted + 2 || m->set.estimator == FIT_STACK || !m->set.bootstrap))
+        none += m->part_weight[k] == 0.0;
+    }
+    const bool paired = none == 2 && blend_counted(m) == m->parts - none && m->set.bootstrap
+                        && m->set.estimator != FIT_STACK;
+    if (none > 0 && !paired)
         return npmd_fail(err, NPMD_ERR_FORMAT,
-                         "%s: %d parts of weight 0, expected none, or two of an ensemble with `bootstrap` on", path,
-                         m->parts - counted);
+                         "%s: %d parts of weight 0, expected none, or two behind the members of `bootstrap` on", path,
+                         none);
     if (m->parts < 1 || !(fabs(sum - 1.0) <= 1e-9))
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %d parts whose weights add up to %g, expected 1", path, m->parts,
                          sum);
