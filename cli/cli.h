@@ -53,6 +53,10 @@ int cli_integrals(const cli_args *args, bool marginal, const npmd_model *model, 
                   const npmd_points *points, npmd_what what, double accuracy, uint64_t seed, const npmd_compute *how,
                   double *worst);
 
+/* ---- cmd_probability.c -------------------------------------------------------------------------------------------- */
+
+const char *cli_interval(bool knows_bias); /* what an interval holds */
+
 /* ---- marginal_regions.c ------------------------------------------------------------------------------------------ */
 
 int marginal_regions(const cli_args *args); /* marginal, with --roi */

@@ -6,7 +6,8 @@ static const cli_option OPTIONS[] = {
     { "out", "FILE", .required = true, .help = "one value a point, in the order of the points; .npy or .csv" },
     { "what", .names = npmd_what_name, .fallback = "log-density",
       .help = "log f or f per volume; f x volume; n f; gradient (a row a point, in the point's own columns) or "
-              "Laplacian of log f; its standard deviation over the members" },
+              "Laplacian of log f; its standard deviation over the members (spread); half its 95 % band, "
+              "with --bootstrap on at the fit (band)" },
     { "given", "N,...", .help = "the conditional density of the other factors given these, counted from 1: 1,3" },
     CLI_OPTION_ACCURACY,
     { "errors", "FILE", .help = "with --given: the standard error of the log density at each point" },
@@ -24,19 +25,28 @@ static const char *const UNITS[] = {
     [NPMD_LAPLACIAN] = "of log f",
     [NPMD_SPREAD] = "standard deviation of log f over the members",
     [NPMD_RATIO] = "to the density of the base",
+    [NPMD_BAND] = "half the width of the band of log f",
 };
-_Static_assert(sizeof UNITS / sizeof *UNITS == NPMD_RATIO + 1, "a row for everything that can be asked for");
+_Static_assert(sizeof UNITS / sizeof *UNITS == NPMD_BAND + 1, "a row for everything that can be asked for");
 
 static int report(const cli_args *args, const npmd_model *model, npmd_what what, size_t n, size_t cols, double log_se)
 {
     const char *out = cli_value(args, "out");
+    npmd_fit_facts facts = NPMD_SIZED(npmd_fit_facts);
+    npmd_error err = { 0 };
+    const int st = cli_checked(args, npmd_model_facts(model, &facts, &err), &err);
+    if (st != CLI_DONE)
+        return st;
     if (args->json) {
         return CLI_PRINT(args, TEXT("out", out), TEXT("what", npmd_what_name((int)what)), TEXT("measure", UNITS[what]),
                          TEXT("domain", npmd_domain_text(npmd_model_domain(model))), COUNT("n", n),
-                         COUNT("columns", cols), cli_value(args, "given") ? REAL("log_se_max", log_se) : NO_FACT);
+                         COUNT("columns", cols), what == NPMD_BAND ? FLAG("knows_bias", facts.knows_bias) : NO_FACT,
+                         cli_value(args, "given") ? REAL("log_se_max", log_se) : NO_FACT);
     }
     if (!args->quiet) {
         cli_row(stdout, "values", "%s (%s)", npmd_what_name((int)what), UNITS[what]);
+        if (what == NPMD_BAND)
+            cli_row(stdout, "band", "%s", cli_interval(facts.knows_bias != 0));
         cli_row(stdout, "points", "%s", cli_words_count(n).text);
         if (cli_value(args, "given"))
             cli_row(stdout, "error", "at most %.2g in the log", log_se);

@@ -27,19 +27,25 @@ static int read_radius(const cli_args *args, const npmd_domain *domain, unsigned
     return CLI_DONE;
 }
 
-static int report(const cli_args *args, const npmd_probability *found)
+const char *cli_interval(bool knows_bias)
+{
+    return knows_bias ? "95 %, the bias of smoothing included" : "95 % of the scatter, without the bias of smoothing";
+}
+
+static int report(const cli_args *args, const npmd_probability *found, bool knows_bias)
 {
     if (args->json) {
         return CLI_PRINT(args, REAL("probability", found->probability), REAL("probability_se", found->se),
                          REAL("low", found->low), REAL("high", found->high), WHOLE("members", found->members),
-                         REAL("uniform", found->share));
+                         REAL("uniform", found->share),
+                         isfinite(found->low) ? FLAG("knows_bias", knows_bias) : NO_FACT);
     }
     if (args->quiet)
         return CLI_DONE;
     cli_row(stdout, "probability", "%s", cli_words_error(found->probability, found->se).text);
     if (isfinite(found->low))
-        cli_row(stdout, "interval", "%.4g to %.4g, 1.96 spreads of %d members", found->low, found->high,
-                found->members);
+        cli_row(stdout, "interval", "%.4g to %.4g, %s, by %d members", found->low, found->high,
+                cli_interval(knows_bias), found->members);
     else
         cli_row(stdout, "interval", "not known: fit with --bootstrap on");
     cli_row(stdout, "uniform", "%.4g, the region's share of the volume", found->share);
@@ -54,6 +60,7 @@ static int run(const cli_args *args)
     npmd_points *centre = NULL;
     npmd_compute how;
     npmd_probability found = NPMD_SIZED(npmd_probability);
+    npmd_fit_facts facts = NPMD_SIZED(npmd_fit_facts);
     uint64_t seed = 0;
     unsigned coords = 0;
     double row[3 * NPMD_MAX_FACTORS], radius[NPMD_MAX_FACTORS], accuracy = 0.0;
@@ -68,9 +75,10 @@ static int run(const cli_args *args)
                         || npmd_points_from(row, 1, (size_t)columns, npmd_model_domain(model), coords, &centre, &err),
                     &err));
     TRY(read_radius(args, npmd_model_domain(model), coords, radius));
+    TRY(cli_checked(args, npmd_model_facts(model, &facts, &err), &err));
     TRY(cli_checked(args, npmd_probability_near(model, centre, radius, accuracy, seed, &how, &found, &err), &err));
     cli_accuracy_missed(args, found.se / found.probability, accuracy);
-    st = report(args, &found);
+    st = report(args, &found, facts.knows_bias != 0);
 done:
     npmd_points_free(centre);
     npmd_model_free(model);
@@ -82,8 +90,7 @@ const cli_command command_probability = {
     .operand = "MODEL",
     .summary = "the probability of a region, with its interval",
     .details = "The region is all points whose every factor lies within a distance of the centre's. The interval "
-               "comes from the members of the model: with --bootstrap on at the fit it says how sure the "
-               "probability is.",
+               "of 95 % comes from the members of the model, and needs --bootstrap on at the fit.",
     .examples = "neuropmd probability quakes.safetensors --at 35.7,139.7 --radius 5 --coords latlon\n"
                 "neuropmd probability t4.safetensors --at 1,2,0,0 --radius 0.5,0.5,all,all\n",
     .options = OPTIONS,

@@ -247,6 +247,7 @@ typedef struct npmd_fit_facts {
     size_t working_bytes;           /* memory that the fit takes beside its points, known before it starts */
     int64_t twins;                  /* points that equal another one, see `ties`; -1: not known */
     const char *estimator;          /* of the model: what auto chose, too */
+    int knows_bias;                 /* 1: intervals of 95 % hold the smoothing's bias, 0: the scatter alone */
 } npmd_fit_facts;
 NPMD_API npmd_status npmd_model_facts(const npmd_model *m, npmd_fit_facts *facts, npmd_error *err);
 NPMD_API const npmd_domain *npmd_model_domain(const npmd_model *m);                         /* the model's */
@@ -304,7 +305,8 @@ typedef enum npmd_what {
     NPMD_GRADIENT,    /* of log f: a tangent vector for each point, in as many columns as the point has */
     NPMD_LAPLACIAN,   /* of log f; on products of a surface and others, of the surface scaled to area 4 pi */
     NPMD_SPREAD,      /* standard deviation of log f over the members */
-    NPMD_RATIO        /* f / f0, of a model with a base f0 (option "base") */
+    NPMD_RATIO,       /* f / f0, of a model with a base f0 (option "base") */
+    NPMD_BAND         /* with bootstrap: the true log f lies within so much of the model's with 95 %, over the mass */
 } npmd_what;
 NPMD_API const char *npmd_what_name(int i); /* "log-density", ... in the order of their numbers; NULL after the last */
 NPMD_API npmd_status npmd_what_parse(const char *text, npmd_what *what, npmd_error *err);
@@ -348,8 +350,8 @@ typedef struct npmd_probability {
     size_t size;
     double share;           /* of the volume: what the uniform density gives */
     double probability, se; /* and the error of the integral */
-    double low, high;       /* within 1.96 spreads of the members, in log odds; NaN: there are none */
-    int members;            /* whose spread it is */
+    double low, high;       /* the truth lies between them with 95 %; NaN: not known, without bootstrap */
+    int members;            /* whose spread it comes from */
 } npmd_probability;
 /* Of the points whose every factor lies within its radius (for each factor, radians; pi: anywhere) of the centre. */
 NPMD_API npmd_status npmd_probability_near(const npmd_model *m, const npmd_points *centre, const double *radius,

@@ -79,7 +79,7 @@ class npmd_fit_facts(Sized):
                           "convex_gap_accuracy"),
                 ("restarts", c_int), ("members", c_int), ("interrupted", c_int), ("stopped_by", c_char_p),
                 ("kept_step", c_int64), ("resumed", c_int64), ("checkpoint_failure", c_char_p),
-                ("working_bytes", c_size_t), ("twins", c_int64), ("estimator", c_char_p)]
+                ("working_bytes", c_size_t), ("twins", c_int64), ("estimator", c_char_p), ("knows_bias", c_int)]
 
 
 class npmd_part(Sized):

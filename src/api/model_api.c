@@ -49,7 +49,8 @@ npmd_status npmd_model_facts(const npmd_model *m, npmd_fit_facts *facts, npmd_er
                                  .checkpoint_failure = f->checkpoint_failure,
                                  .working_bytes = f->working_bytes,
                                  .estimator = estimator_name(&m->set),
-                                 .twins = f->twins };
+                                 .twins = f->twins,
+                                 .knows_bias = blend_has_band(m) && blend_knows_bias(m) };
     return SIZED_GIVE(&own, facts, err);
 }
 
@@ -70,13 +71,13 @@ const char *npmd_model_warning(const npmd_model *m, int i)
 
 int npmd_model_parts(const npmd_model *m)
 {
-    return m->parts;
+    return blend_counted(m);
 }
 
 npmd_status npmd_model_part(const npmd_model *m, int i, npmd_part *part, npmd_error *err)
 {
-    if (i < 0 || i >= m->parts)
-        return npmd_fail(err, NPMD_ERR_ARGUMENT, "part %d: the model has %d", i, m->parts);
+    if (i < 0 || i >= blend_counted(m))
+        return npmd_fail(err, NPMD_ERR_ARGUMENT, "part %d: the model has %d", i, blend_counted(m));
     const npmd_model *of = m->part[i];
     const npmd_part own = { .name = settings_part_name(&of->set),
                             .members = of->facts.members,

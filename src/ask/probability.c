@@ -3,8 +3,9 @@
  * The region is a product of geodesic balls, one for each factor. With its share of the volume and points uniform in
  * it,
  *     P = share x mean of f / uniform,
- * by scrambled Sobol points in a few independent scrambles, whose scatter is the error of the integral. Members of an
- * ensemble give a probability each; their standard deviation in the log of the odds makes the interval. */
+ * by scrambled Sobol points in a few independent scrambles, whose scatter is the error of the integral. Members on
+ * resampled points, and the pair that tells the bias, give a probability each; from the logs of their odds comes the
+ * interval, as the band of a log density does (blend_half_95). */
 #include "ask.h"
 
 #define SCRAMBLES 8
@@ -12,7 +13,6 @@
 #define MOST_POINTS ((size_t)1 << 17)
 #define ALL_POINTS (SCRAMBLES * 4.0 / 3.0 * MOST_POINTS) /* of all rounds, each of four times the points of the last */
 #define PIECE ((size_t)1 << 12)
-#define NORMAL_95 1.96
 
 typedef struct region {
     const npmd_model *model;
@@ -20,19 +20,19 @@ typedef struct region {
     asking ask;
     const double *centre, *radius;
     double share;
-    int members;
-    double *x, *v; /* (PIECE, columns), ((members + 1) PIECE) */
-    double *sum;   /* (members + 1): the model itself, then its members */
+    int rows;      /* 1: the model itself; then, with a band, its members and their pair */
+    double *x, *v; /* (PIECE, columns), (rows, PIECE) */
+    double *sum;   /* (rows) */
 } region;
 
 static npmd_status region_open(region *r, const npmd_compute *how, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     TRY(evaluator_open(&r->of, r->model, how, err));
-    r->members = blend_members(r->model);
+    r->rows = 1 + (blend_has_band(r->model) ? blend_rows(r->model) : 0);
     TRY(memory_new(&r->x, PIECE * (size_t)r->model->domain->columns, err));
-    TRY(memory_new(&r->v, PIECE * ((size_t)r->members + 1), err));
-    TRY(memory_new(&r->sum, (size_t)r->members + 1, err));
+    TRY(memory_new(&r->v, PIECE * (size_t)r->rows, err));
+    TRY(memory_new(&r->sum, r->rows, err));
 done:
     return st;
 }
@@ -63,9 +63,9 @@ static npmd_status region_piece(region *r, const sobol *s, size_t first, size_t 
     TRY(asked_values(&(asked_evaluator){ &r->of, &r->ask }, r->x, count, r->v, err));
     for (size_t i = 0; i < count; i++)
         r->v[i] -= m->facts.log_integral;
-    if (r->members > 1)
+    if (r->rows > 1)
         TRY(blend_replicates(&r->of, r->x, count, r->v + count, err));
-    for (int k = 0; k < (r->members > 1 ? r->members + 1 : 1); k++)
+    for (int k = 0; k < r->rows; k++)
         for (size_t i = 0; i < count; i++)
             r->sum[k] += exp(r->v[(size_t)k * count + i]) / (double)points;
 done:
@@ -77,7 +77,7 @@ static npmd_status region_integrate(region *r, uint64_t seed, size_t points, dou
 {
     npmd_status st = NPMD_OK;
     double one[SCRAMBLES], square = 0.0;
-    memset(r->sum, 0, ((size_t)r->members + 1) * sizeof *r->sum);
+    memset(r->sum, 0, (size_t)r->rows * sizeof *r->sum);
     for (int k = 0; k < SCRAMBLES; k++) {
         sobol s;
         const double before = r->sum[0];
@@ -87,7 +87,7 @@ static npmd_status region_integrate(region *r, uint64_t seed, size_t points, dou
         r->ask.done += (double)points / ALL_POINTS;
         one[k] = r->sum[0] - before;
     }
-    for (int k = 0; k <= r->members; k++)
+    for (int k = 0; k < r->rows; k++)
         r->sum[k] *= r->share / SCRAMBLES;
     *mean = r->sum[0];
     for (int k = 0; k < SCRAMBLES; k++)
@@ -103,22 +103,18 @@ static double log_odds(double p) /* of a number that is a probability but for ro
     return log(within / (1.0 - within));
 }
 
-/* The interval about the model's own probability. */
-static void region_interval(const region *r, npmd_probability *out)
+/* The interval about the model's own probability: of each its log odds, in place. */
+static void region_interval(region *r, npmd_probability *out)
 {
-    const int first = blend_first(r->model), members = r->members - first;
-    double mean = 0.0, square = 0.0;
     out->low = out->high = NAN;
-    out->members = members;
-    if (members < 2)
+    out->members = blend_members(r->model) - blend_first(r->model);
+    if (r->rows == 1)
         return;
-    for (int k = 0; k < members; k++)
-        mean += log_odds(r->sum[1 + first + k]) / members;
-    for (int k = 0; k < members; k++)
-        square += pow(log_odds(r->sum[1 + first + k]) - mean, 2.0);
-    const double wide = NORMAL_95 * sqrt(square / (members - 1)), at = log_odds(out->probability);
-    out->low = 1.0 / (1.0 + exp(wide - at));
-    out->high = 1.0 / (1.0 + exp(-wide - at));
+    for (int k = 1; k < r->rows; k++)
+        r->sum[k] = log_odds(r->sum[k]);
+    const double half = blend_half_95(r->model, r->sum + 1, 1), at = log_odds(out->probability);
+    out->low = 1.0 / (1.0 + exp(half - at));
+    out->high = 1.0 / (1.0 + exp(-half - at));
 }
 
 npmd_status model_probability_near(const npmd_model *m, const npmd_points *centre, const double *radius,

@@ -15,8 +15,8 @@ npmd_status blend_draw(const npmd_model *m, const npmd_compute *how, uint64_t se
     const npmd_compute own = compute_of_part(&part);
     TRY(memory_new(&row, n, err));
     TRY(memory_new(&drawn, n * columns, err));
-    for (int k = 0; k < m->parts; k++) {
-        const double above = k + 1 == m->parts ? 2.0 : below + m->part_weight[k];
+    for (int k = 0; k < blend_counted(m); k++) {
+        const double above = k + 1 == blend_counted(m) ? 2.0 : below + m->part_weight[k];
         size_t count = 0;
         for (size_t i = 0; i < n; i++) {
             const double u = rng_uniform(key, i, 0);
@@ -41,9 +41,18 @@ done:
 npmd_status blend_load(npmd_model *m, const record *rec, const char *path, npmd_error *err)
 {
     double sum = 0.0;
+    int none = 0;
     (void)rec;
-    for (int k = 0; k < m->parts; k++)
+    for (int k = 0; k < m->parts; k++) {
         sum += m->part_weight[k];
+        none += m->part_weight[k] == 0.0;
+    }
+    const bool paired = none == 2 && blend_counted(m) == m->parts - none && m->set.bootstrap
+                        && m->set.estimator != FIT_STACK;
+    if (none > 0 && !paired)
+        return npmd_fail(err, NPMD_ERR_FORMAT,
+                         "%s: %d parts of weight 0, expected none, or two behind the members of `bootstrap` on", path,
+                         none);
     if (m->parts < 1 || !(fabs(sum - 1.0) <= 1e-9))
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: %d parts whose weights add up to %g, expected 1", path, m->parts,
                          sum);

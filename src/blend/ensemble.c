@@ -3,26 +3,32 @@
  * Members differ in their seed, and so in their encoding, start, batches and integration points; with --bootstrap also
  * in their points. The first is fitted as it would be alone, and its choices (tau, steps, sizes) hold for all. A member
  * that collapses is replaced by one with another seed. On a card members train concurrently, since one small network
- * cannot fill it; on the processor one after another, each with all cores. The bytes are the same either way. */
+ * cannot fill it; on the processor one after another, each with all cores. The bytes are the same either way.
+ *
+ * With --bootstrap, a series and kernels of one width are fitted twice more to the points as they are, once with more
+ * smoothing and once with less: the pair has weight 0 and tells the bias (model/blend_values.c). A field's smoothing is
+ * its tau, its length, its width and more, and has no pair. */
 #include "blend.h"
 
 #include <stdio.h>
 
-#define MOST_TRIES 3     /* seeds for one member */
-#define SIDE_BY_SIDE 8   /* on a card */
+#define MOST_TRIES 3   /* seeds for one member */
+#define SIDE_BY_SIDE 8 /* on a card */
+#define PAIR 2
 #define LEAST_SHARE 0.75 /* of what the best member gains over the uniform density: members differ by their seed only */
 
 typedef struct ensemble {
     fit *fit;
     npmd_model *model;      /* the fit's */
     const settings *chosen; /* of the first member; NULL: it is being fitted */
+    int members;            /* without the pair */
     double started;
     bool stopped;
 } ensemble;
 
 typedef struct member {
     ensemble *all;
-    int index; /* from 0 */
+    int index; /* from 0; those of the pair follow the members' */
     int tries;
     npmd_error err;
     npmd_status st;
@@ -49,7 +55,7 @@ static int member_progress(const npmd_report *now, void *user)
     npmd_report report = *now;
     bool stop = false;
     report.member = k->index + 1;
-    report.members = e->model->set.members;
+    report.members = k->index < e->members ? e->members : e->members + PAIR;
     report.seconds = fit_clock(e->fit, e->started);
 #pragma omp critical /* without a name, which would be a symbol of the library */
     {
@@ -98,9 +104,15 @@ static fit_watch member_watch(const member *k)
     return watch;
 }
 
+/* The pair has the seed of the first, from which it differs in its smoothing alone. */
 static uint64_t seed_of(const member *k, int tries)
 {
-    return member_seed(k->all->fit->plan->asked.seed, k->index, tries);
+    return member_seed(k->all->fit->plan->asked.seed, k->index < k->all->members ? k->index : 0, tries);
+}
+
+static bool resampled(const member *k)
+{
+    return k->all->model->set.bootstrap && k->index > 0 && k->index < k->all->members;
 }
 
 static npmd_status member_plan(const member *k, size_t n, fit_plan *out, npmd_error *err)
@@ -109,7 +121,9 @@ static npmd_status member_plan(const member *k, size_t n, fit_plan *out, npmd_er
     const fit_plan *plan = e->fit->plan;
     derived d = derive_member(e->chosen == NULL ? &plan->asked : e->chosen, e->chosen == NULL, seed_of(k, k->tries),
                               plan->domain);
-    if (e->model->set.bootstrap && k->index > 0)
+    if (k->index >= e->members)
+        (void)derive_smoothed(&d, k->index == e->members ? 1.0 : -1.0);
+    else if (resampled(k))
         d = derive_resampled(d);
     return plan_derive(plan, &d, n, out, err);
 }
@@ -123,7 +137,7 @@ static npmd_status member_fit(member *k, npmd_model **out, npmd_error *err)
     npmd_model *m = NULL;
     fit_plan *plan = NULL;
     bool failed = false;
-    if (e->model->set.bootstrap && k->index > 0)
+    if (resampled(k))
         TRY(member_points(e, k->index, &own, err));
     const npmd_points *points = own == NULL ? e->fit->points : own;
     TRY(memory_new(&plan, 1, err));
@@ -196,9 +210,9 @@ static int members_behind(const ensemble *e, member *all, member *list)
     int behind = 0;
     if (m->set.estimator != FIT_FIELD || m->part[0]->base != NULL) /* to gain little over a base is no failure */
         return 0;
-    for (int k = 0; k < m->parts; k++)
+    for (int k = 0; k < e->members; k++)
         best = fmax(best, member_gain(m->part[k]));
-    for (int k = 0; k < m->parts; k++)
+    for (int k = 0; k < e->members; k++)
         if (member_gain(m->part[k]) < LEAST_SHARE * best && all[k].tries + 1 < MOST_TRIES) {
             all[k].tries++;
             list[behind++] = all[k];
@@ -206,17 +220,40 @@ static int members_behind(const ensemble *e, member *all, member *list)
     return behind;
 }
 
-/* The first by itself, then the others; then again those that fell behind. */
+static bool whole(const npmd_model *part)
+{
+    return part != NULL && !part->facts.interrupted;
+}
+
+/* More smoothing and less, where the settings of the first say how much there is. Without them the band knows nothing
+ * of the bias; that they cannot be fitted is no reason to fail. */
+static npmd_status pair_fit(ensemble *e, member *pair, npmd_error *err)
+{
+    npmd_error why = { 0 };
+    derived d = { .set = *e->chosen };
+    if (!e->model->set.bootstrap || !derive_smoothed(&d, 1.0))
+        return NPMD_OK;
+    const npmd_status st = e->stopped ? NPMD_OK : members_fit(e, pair, PAIR, &why);
+    if (e->stopped && !(whole(e->model->part[e->members]) && whole(e->model->part[e->members + 1])))
+        e->model->facts.interrupted = 1;
+    if (st == NPMD_ERR_NUMERIC)
+        model_warn(e->model, "intervals do not know the smoothing's bias: %.200s", why.text);
+    else if (st != NPMD_OK)
+        return npmd_fail(err, st, "%s", why.text);
+    return NPMD_OK;
+}
+
+/* The first by itself, then the others; then again those that fell behind; then the pair. */
 static npmd_status all_fit(ensemble *e, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = e->model;
-    const int members = m->parts;
+    const int members = e->members;
     settings chosen;
     member *all = NULL, *list = NULL;
-    TRY(memory_new(&all, (size_t)members, err));
+    TRY(memory_new(&all, (size_t)members + PAIR, err));
     TRY(memory_new(&list, (size_t)members, err));
-    for (int k = 0; k < members; k++)
+    for (int k = 0; k < members + PAIR; k++)
         all[k] = (member){ .all = e, .index = k };
     TRY(members_fit(e, all, 1, err));
     chosen = m->part[0]->set;
@@ -227,6 +264,7 @@ static npmd_status all_fit(ensemble *e, npmd_error *err)
         for (int i = 0; i < behind; i++)
             all[list[i].index] = list[i];
     }
+    TRY(pair_fit(e, all + members, err));
     for (int k = 0; k < members; k++)
         if (all[k].tries > 0)
             model_warn(m, "member %d collapsed and was replaced, %d time%s", k + 1, all[k].tries,
@@ -238,11 +276,25 @@ done:
     return st;
 }
 
+/* The pair, if both are whole, comes behind the members that are. */
+static void pair_settle(npmd_model *m, int members, int kept)
+{
+    npmd_model **pair = m->part + members;
+    const bool both = m->parts > members && kept == members && whole(pair[0]) && whole(pair[1]);
+    for (int k = 0; k < m->parts - members && !both; k++) {
+        model_free(pair[k]);
+        pair[k] = NULL;
+    }
+    m->parts = kept + (both ? PAIR : 0);
+    for (int k = kept; k < m->parts; k++)
+        m->part_weight[k] = 0.0;
+}
+
 /* Members that are whole; one that was interrupted stays only when it is alone. */
-static void members_settle(npmd_model *m)
+static void members_settle(npmd_model *m, int members)
 {
     int kept = 0;
-    for (int k = 0; k < m->parts; k++) {
+    for (int k = 0; k < members; k++) {
         npmd_model *part = m->part[k];
         m->part[k] = NULL;
         if (part != NULL && part->facts.interrupted) {
@@ -255,27 +307,28 @@ static void members_settle(npmd_model *m)
         if (part != NULL)
             m->part[kept++] = part;
     }
-    if (kept < m->parts) {
+    if (kept < members) {
         m->facts.interrupted = 1;
-        model_warn(m, "the fit was interrupted: %d of %d members are whole", kept, m->parts);
+        model_warn(m, "the fit was interrupted: %d of %d members are whole", kept, members);
     }
-    m->parts = kept;
     for (int k = 0; k < kept; k++)
         m->part_weight[k] = 1.0 / kept;
+    pair_settle(m, members, kept);
 }
 
 static void members_report(npmd_model *m)
 {
     fit_facts *f = &m->facts;
+    const int members = blend_counted(m);
     int linear = 0;
-    f->members = m->parts;
+    f->members = members;
     f->objective = 0.0;
     f->steps = f->restarts = 0;
     f->resumed = m->part[0]->facts.resumed;
-    for (int k = 0; k < m->parts; k++) {
+    for (int k = 0; k < members; k++) {
         const npmd_model *part = m->part[k];
         f->steps += part->facts.steps;
-        f->objective += part->facts.objective / m->parts;
+        f->objective += part->facts.objective / members;
         f->restarts += part->facts.restarts;
         linear += part->linear;
     }
@@ -299,11 +352,11 @@ static npmd_status ensemble_fit(fit *f, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     npmd_model *m = f->model;
-    ensemble e = { .fit = f, .model = m, .started = clock_seconds() };
+    ensemble e = { .fit = f, .model = m, .members = m->set.members, .started = clock_seconds() };
     TRY(kept_compose(f, err));
-    TRY(blend_open(m, m->set.members, err));
+    TRY(blend_open(m, e.members + (m->set.bootstrap ? PAIR : 0), err));
     TRY(all_fit(&e, err));
-    members_settle(m);
+    members_settle(m, e.members);
     members_report(m);
     take_settings(m);
     if (m->set.combine == COMBINE_LOG && m->part[0]->base != NULL)
@@ -311,8 +364,8 @@ static npmd_status ensemble_fit(fit *f, npmd_error *err)
     else if (m->set.combine == COMBINE_LOG)
         TRY(fit_normalise_model(f, (size_t)1 << 22, NULL, err));
     else
-        for (int k = 0; k < m->parts; k++) /* of the mean of integrals that are one */
-            m->facts.log_integral_se += m->part[k]->facts.log_integral_se / m->parts;
+        for (int k = 0; k < m->facts.members; k++) /* of the mean of integrals that are one */
+            m->facts.log_integral_se += m->part[k]->facts.log_integral_se / m->facts.members;
     if (m->facts.interrupted)
         TRY(kept_stop(f->kept, err));
 done:

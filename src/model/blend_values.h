@@ -24,9 +24,19 @@ void blend_leaves_close(blend_parts *p);
 npmd_status blend_leaves_values(const blend_parts *p, const double *x, size_t n, double *out, npmd_error *err);
 /* out (n): the standard deviation of the members' log densities. */
 npmd_status blend_spread(const evaluator *e, const double *x, size_t n, double *out, npmd_error *err);
+int blend_counted(const npmd_model *m); /* parts but those of weight 0 */
 int blend_members(const npmd_model *m); /* members that were fitted alike; 1: there is no spread */
 int blend_first(const npmd_model *m);   /* first member that counts for the spread */
-/* log_density (members, n): of each member, relative to the uniform measure. */
+/* Half the width of the interval about the estimate that holds the truth with 95 %, over the mass: from what each of the
+ * rows of blend_replicates says of it, value (rows), stride apart. */
+bool blend_has_band(const npmd_model *m);
+bool blend_knows_bias(const npmd_model *m); /* is that of the smoothing in it? */
+double blend_half_95(const npmd_model *m, const double *value, size_t stride);
+/* out (n): that of the log density. */
+npmd_status blend_band(const evaluator *e, const double *x, size_t n, double *out, npmd_error *err);
+/* log_density (rows, n): of each member, then of a pair of fits, one with more smoothing and one with less, where there
+ * are two rows more; relative to the uniform measure. */
+int blend_rows(const npmd_model *m);
 npmd_status blend_replicates(const evaluator *e, const double *x, size_t n, double *log_density, npmd_error *err);
 
 #endif

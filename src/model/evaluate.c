@@ -128,8 +128,8 @@ npmd_status model_own_values(void *m, const double *x, size_t n, double *v, npmd
 
 const char *what_name(int i)
 {
-    static const char *const NAMES[] = { "log-density", "density",   "relative", "intensity",
-                                         "gradient",    "laplacian", "spread",   "ratio" };
+    static const char *const NAMES[] = { "log-density", "density", "relative", "intensity", "gradient",
+                                         "laplacian",   "spread",  "ratio",    "band" };
     return i >= 0 && i < (int)(sizeof NAMES / sizeof *NAMES) ? NAMES[i] : NULL;
 }
 
@@ -276,6 +276,8 @@ npmd_status evaluate_what(const evaluator *e, npmd_what what, const double *x, s
     }
     if (what == NPMD_SPREAD)
         return blend_spread(e, x, count, out, err);
+    if (what == NPMD_BAND)
+        return blend_band(e, x, count, out, err);
     if (what == NPMD_RATIO)
         return evaluate_ratio(e, x, count, out, err);
     TRY(evaluate(e, x, count, JET_VALUE, out, err));

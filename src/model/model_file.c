@@ -398,7 +398,7 @@ static npmd_status parts_load(npmd_model *m, const record *rec, const json_t *ro
         const json_t *one = json_array_get(list, (size_t)k);
         const double weight = take_number(one, "weight");
         TRY(model_from_record(&own[k], one, from, depth + 1, &m->part[k], err));
-        if (!(weight > 0.0 && weight <= 1.0) || strcmp(m->part[k]->domain->text, m->domain->text) != 0) {
+        if (!(weight >= 0.0 && weight <= 1.0) || strcmp(m->part[k]->domain->text, m->domain->text) != 0) {
             st = npmd_fail(err, NPMD_ERR_FORMAT,
                            "%s: part %d has weight %g and lies on %s; expected a share of 1, and %s", path, k + 1,
                            weight, m->part[k]->domain->text, m->domain->text);

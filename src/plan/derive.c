@@ -36,6 +36,7 @@
  * asked for. */
 #include "derive.h"
 
+#define KERNELS_SHARPEST 1e8 /* as the option kappa allows */
 #define PILOT_ACCURACY 1e-3  /* of its log integral, whose points all that is compared shares */
 #define MEMBER_ACCURACY 2e-3 /* in three or more dimensions: the blend has its own */
 
@@ -98,6 +99,21 @@ derived derive_resampled(derived d)
 {
     d.set.ties = TIES_TOGETHER; /* a resample repeats points that its source has once */
     return d;
+}
+
+bool derive_smoothed(derived *d, double way)
+{
+    settings *set = &d->set;
+    if (set->estimator == FIT_KDE && set->kernels.bandwidth == BANDWIDTH_FIXED && set->kernels.kappa[0] > 0.0) {
+        for (int j = 0; j < NPMD_MAX_FACTORS; j++) /* the square of a width is 1 / kappa */
+            set->kernels.kappa[j] = fmin(set->kernels.kappa[j] * exp(-way), KERNELS_SHARPEST);
+        return true;
+    }
+    if (set->estimator == FIT_SERIES && set->tau > 0.0) {
+        set->tau *= exp(way);
+        return true;
+    }
+    return false;
 }
 
 derived derive_part(const settings *asked, const part_kind *kind, int members, bool resampled, bool last,

@@ -32,6 +32,8 @@ derived derive_pilot(const settings *base, double tau, int64_t steps);
 derived derive_member(const settings *from, bool first, uint64_t seed, const npmd_domain *dom);
 /* The same for points that were drawn again from the points. */
 derived derive_resampled(derived d);
+/* The same with its smoothing times e^way, where the settings say how much there is; has none: false, and d is as it was. */
+bool derive_smoothed(derived *d, double way);
 derived derive_part(const settings *asked, const part_kind *kind, int members, bool resampled, bool last,
                     const settings *before);
 derived derive_as_before(derived d, const settings *before); /* what a series chose stands, a choice that takes long */

@@ -251,6 +251,7 @@ done:
 }
 
 #define COARSEST 64
+#define SINGLE 6e-8 /* 2^-24: networks and kernels are summed in single precision, and no rule knows them better */
 #define FINEST_LINE ((size_t)1 << 17) /* resolutions: one dimension, and two */
 #define FINEST_SURFACE 1152
 
@@ -265,8 +266,8 @@ static npmd_status integrate_rules(const integral_request *what, values_fn value
     TRY(integrate_rule(what->domain, coarsest, values, self, room, &before, err));
     for (size_t resolution = 2 * coarsest; resolution <= finest; resolution *= 2) {
         TRY(integrate_rule(what->domain, resolution, values, self, room, out, err));
-        out->log_integral_se = fmax(1e-9, fabs(out->log_integral - before.log_integral));
-        out->square_se = fmax(1e-9, fabs(out->square - before.square));
+        out->log_integral_se = fmax(SINGLE, fabs(out->log_integral - before.log_integral));
+        out->square_se = fmax(SINGLE * out->square, fabs(out->square - before.square));
         if (out->log_integral_se <= what->target || 4 * out->points > what->most_points
             || (what->stop != NULL && what->stop(what->user)))
             break;

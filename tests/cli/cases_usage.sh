@@ -29,7 +29,7 @@ t_help_of_fit_holds_the_library_options() {
 # What the library knows better is asked of it: the names of --what, and what an option left open becomes.
 t_help_asks_the_library() {
     run density --help
-    want_code 0; want_out '^  --what log-density|density|relative|intensity|gradient|laplacian|spread|ratio$'
+    want_code 0; want_out '^  --what log-density|density|relative|intensity|gradient|laplacian|spread|ratio|band$'
     run fit --help
     want_code 0
     tr -s ' \n' '  ' <out >flat && mv flat out

@@ -144,6 +144,99 @@ static void spread_of_members(void **state)
     npmd_domain_free(dom);
 }
 
+/* Half the band from the members and the pair themselves, with Student's quantiles from tables, which have five digits;
+ * the series in its place is right to 4e-3 with 3 degrees of freedom, of a quantile of 3.2. Members 2 .. M saw resamples, and
+ * the mean of all M has 1 / M of each. */
+static void band_of_members(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *members;
+        int freedom;
+        double quantile, tolerance;
+    } CASES[] = { { "3", 1, 12.7062, 1e-5 },
+                  { "4", 2, 4.30265, 1e-5 },
+                  { "5", 3, 3.18245, 2e-3 },
+                  { "8", 6, 2.44691, 1e-4 },
+                  { "16", 14, 2.14479, 1e-5 } };
+    static const char *const FIT[][4] = { { "series", "tau", "1e-4", "log" },
+                                          { "kde", "kappa", "20", "mixture" },
+                                          { "psnf", "tau", "1e-4", "log" } };
+    npmd_domain *dom = domain_of("S1");
+    npmd_points *pts = clusters(dom, 200, 0.4, 9);
+    npmd_points *at = points_of(dom, pts->x, 10);
+    npmd_error err = { 0 };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+        for (size_t j = 0; j < (i == 1 ? 3 : 2); j++) {
+            npmd_model *m = FIT_WITH(pts, "estimator", FIT[j][0], FIT[j][1], FIT[j][2], "members", CASES[i].members,
+                                     "bootstrap", "on", "combine", FIT[j][3]);
+            npmd_model *back = saved_and_loaded(m);
+            const int M = CASES[i].freedom + 2, pair = m->parts - M;
+            double band[10], again[10], v[18][10], worst = 0.0;
+            assert_int_equal(pair, j < 2 ? 2 : 0); /* a squared family has no pair */
+            assert_int_equal(npmd_model_parts(m), M);
+            assert_int_equal(m->facts.members, M);
+            assert_int_equal(npmd_evaluate_at(m, at, NPMD_BAND, NULL, band, &err), NPMD_OK);
+            assert_int_equal(npmd_evaluate_at(back, at, NPMD_BAND, NULL, again, &err), NPMD_OK);
+            assert_memory_equal(band, again, sizeof band);
+            for (int k = 0; k < m->parts; k++)
+                relative_log_density(m->part[k], pts->x, 10, v[k]);
+            for (int p = 0; p < 10; p++) {
+                double mean = 0.0, square = 0.0;
+                for (int k = 1; k < M; k++)
+                    mean += v[k][p] / (M - 1);
+                for (int k = 1; k < M; k++)
+                    square += pow(v[k][p] - mean, 2.0) / (M - 2);
+                const double bias = pair > 0 ? (v[M][p] - v[M + 1][p]) / 2.0 : 0.0;
+                const double expected = sqrt(pow(CASES[i].quantile, 2.0) * square * (1.0 + (M - 1.0) / (M * M))
+                                             + pow(1.959964 * bias, 2.0));
+                worst = fmax(worst, fabs(band[p] / expected - 1.0));
+                assert_true(pair == 0 || bias != 0.0);
+            }
+            check_below("band", worst, CASES[i].tolerance);
+            npmd_model_free(back);
+            npmd_model_free(m);
+        }
+    npmd_model *one = FIT_WITH(pts, "members", "2", SMALL);
+    double out[10];
+    assert_int_equal(npmd_evaluate_at(one, at, NPMD_BAND, NULL, out, &err), NPMD_ERR_ARGUMENT);
+    assert_non_null(strstr(err.text, "`bootstrap`"));
+    npmd_model_free(one);
+    npmd_points_free(at);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
+/* The pair is no part of the density: without it, values and draws are the same. */
+static void pair_weighs_nothing(void **state)
+{
+    (void)state;
+    npmd_domain *dom = domain_of("S1");
+    npmd_points *pts = clusters(dom, 200, 0.4, 9);
+    npmd_error err = { 0 };
+    enum { AT = 30 };
+    for (int mixed = 0; mixed < 2; mixed++) {
+        npmd_model *m = FIT_WITH(pts, "estimator", "kde", "members", "4", "bootstrap", "on", "combine",
+                                 mixed ? "mixture" : "log");
+        double v[2][AT], x[2][AT];
+        assert_int_equal(m->parts, 6);
+        for (int k = 0; k < 2; k++) {
+            values_of(m, 1, pts->x, AT, JET_VALUE, v[k]);
+            must(npmd_sample(m, 3, AT, NULL, x[k], NULL, &err), &err);
+            for (int j = 4; j < 6 && k == 0; j++) {
+                assert_true(m->part_weight[j] == 0.0);
+                model_free(m->part[j]);
+            }
+            m->parts = 4;
+        }
+        assert_memory_equal(v[0], v[1], sizeof v[0]);
+        assert_memory_equal(x[0], x[1], sizeof x[0]);
+        npmd_model_free(m);
+    }
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
 /* ---- files and resuming ------------------------------------------------------------------------------------------ */
 
 static void saved(void **state)
@@ -328,6 +421,10 @@ static void regions(void **state)
     found = near(m, (const double[]){ 2.0 }, (const double[]){ 0.5 });
     assert_int_equal(found.members, 7);
     assert_true(0.0 < found.low && found.low < found.probability && found.probability < found.high && found.high < 1.0);
+    npmd_model_free(m);
+    m = FIT_WITH(pts, "members", "2", SMALL); /* the scatter of training is not that of the points */
+    found = near(m, (const double[]){ 2.0 }, (const double[]){ 0.5 });
+    assert_true(isnan(found.low) && isnan(found.high));
     npmd_error err = { 0 };
     npmd_points *at = points_of(circle, (const double[]){ 2.0 }, 1);
     assert_int_equal(npmd_probability_near(m, at, (const double[]){ 4.0 }, 0.0, 1, NULL, &found, &err),
@@ -415,11 +512,18 @@ static void parts_of_many_tensors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_of_members), cmocka_unit_test(jets_of_mixtures),
-        cmocka_unit_test(spread_of_members), cmocka_unit_test(saved),
-        cmocka_unit_test(resumed),           cmocka_unit_test(weights_of_disjoint_parts),
-        cmocka_unit_test(stacked),           cmocka_unit_test(regions),
-        cmocka_unit_test(refused),           cmocka_unit_test(parts_of_many_tensors),
+        cmocka_unit_test(values_of_members),
+        cmocka_unit_test(jets_of_mixtures),
+        cmocka_unit_test(spread_of_members),
+        cmocka_unit_test(band_of_members),
+        cmocka_unit_test(pair_weighs_nothing),
+        cmocka_unit_test(saved),
+        cmocka_unit_test(resumed),
+        cmocka_unit_test(weights_of_disjoint_parts),
+        cmocka_unit_test(stacked),
+        cmocka_unit_test(regions),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(parts_of_many_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
