@@ -8,7 +8,7 @@ kills=3
 [ "${NPMD_DEEP:-0}" = 0 ] || kills=20
 
 # 800 steps of 0.2 ms, 160 lines; a checkpoint after every few steps.
-short="--domain S1^2 --data points.csv --steps 800 --width 16 --features 16 --q1 256 --q2 64 --log-every 5 \
+short="--domain S1^2 --data points.csv --steps 800 --width 16 --features 16 --q1 256 --q2 64 --folds 1 --log-every 5 \
     --threads 1 --quiet"
 often="--checkpoint-every 0.01"
 

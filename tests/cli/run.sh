@@ -26,7 +26,7 @@ LC_ALL=C
 export LC_ALL
 
 # A fit of a second or less; what it estimates does not matter here.
-tiny="--steps 50 --width 16 --features 16 --q1 256 --q2 64"
+tiny="--steps 50 --width 16 --features 16 --q1 256 --q2 64 --folds 1"
 
 # ---- What the cases use ---------------------------------------------------------------------------------------
 
