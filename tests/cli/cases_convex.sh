@@ -31,7 +31,7 @@ t_start_from() {
     want_code 0
     want_same again fourth
     # the encoding's options may be left open
-    run fit --domain S1^2 --data points.csv --out fifth --steps 50 --width 16 --q1 256 --q2 64 --start-from model --seed 9 \
+    run fit --domain S1^2 --data points.csv --out fifth --steps 50 --width 16 --q1 256 --q2 64 --folds 1 --start-from model --seed 9 \
         --quiet
     want_same again fifth
 }

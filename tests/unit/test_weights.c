@@ -155,10 +155,10 @@ static double *mixture(const npmd_domain *dom, size_t n, uint64_t seed)
 static npmd_model *fitted(const npmd_domain *dom, const npmd_points *pts, int64_t batch, const char *tau,
                           const char *steps, uint64_t seed)
 {
-    static const char *const SET[][2] = {
-        { "features", "32" }, { "width", "16" },   { "depth", "3" },   { "max-frequency", "6" }, { "q1", "1024" },
-        { "q2", "256" },      { "centres", "64" }, { "threads", "1" }, { "omega", "10" }
-    }; /* nothing is left to choose */
+    static const char *const SET[][2] = { { "features", "32" },     { "width", "16" },  { "depth", "3" },
+                                          { "max-frequency", "6" }, { "q1", "1024" },   { "q2", "256" },
+                                          { "centres", "64" },      { "threads", "1" }, { "omega", "10" },
+                                          { "folds", "1" } }; /* nothing is left to choose */
     npmd_options opt;
     npmd_error err = { 0 };
     npmd_model *m = NULL;
