@@ -176,6 +176,10 @@ static npmd_status series_newton(fit *f, npmd_error *err)
     m->facts.objective = s->found.objective + 1.0;
     if (s->found.stopped)
         model_warn(m, "the fit was interrupted: the decrement stands at %.1e nats", s->found.decrement);
+    else if (s->found.lost)
+        model_warn(m, "the points are closer to each other than the nodes of the finest grid allowed, %zu: the series is "
+                      "smoother than tau %.2g would make it",
+                   s->found.nodes, m->set.tau);
     else if (!(s->found.decrement <= accuracy))
         model_warn(m, "the Newton decrement stands at %.1e nats, above %.0e", s->found.decrement, accuracy);
     else if (!s->found.verified)

@@ -110,6 +110,7 @@ typedef struct series_certificate {
     int newton, products; /* steps, and products with the Hessian */
     size_t nodes;
     bool verified, stopped;
+    bool lost; /* the finest grid is too coarse for the points: the solution is smoother than it would be */
 } series_certificate;
 
 /* The accuracy that a grid can reach: target, or less on surfaces, whose rule is not spectral. */

@@ -6,7 +6,12 @@
  * expectation and covariance under the density of c, on a product grid. H is never formed: H u takes one map to the
  * grid and one back. Two bounds come with a solution. The Newton decrement g' H^-1 g / 2 is what the quadratic model
  * can still gain; conjugate gradients bound it from below, and the remainder r' H^-1 r is at most r' (2 tau rough)^-1
- * r. And since H >= 2 tau diag(rough) everywhere, f(c) - min f <= g' (2 tau rough)^-1 g / 2, whatever c is. */
+ * r. And since H >= 2 tau diag(rough) everywhere, f(c) - min f <= g' (2 tau rough)^-1 g / 2, whatever c is.
+ *
+ * A grid that is too coarse for the points has densities that live between its nodes, and then f has no least value there.
+ * What tells: on m nodes of like weights no density exceeds m times the uniform one, so f < -log m is no density's. No step
+ * goes there: the grid is left for a finer one, and where there is none the solution ends before it. What is worse than the
+ * uniform density on a new grid begins at c = 0 again. */
 #include "series.h"
 
 #define MOST_NEWTON 100
@@ -25,6 +30,8 @@ typedef struct solver {
     double *scaled;             /* M^-1 residual, M the preconditioner */
     double *probability, *work; /* on the grid */
     double objective, log_integral, square;
+    double least; /* an objective below this is no density's */
+    bool lost;    /* a step went there: the grid is too coarse */
 } solver;
 
 static double dot(const solver *s, const double *a, const double *b)
@@ -70,6 +77,17 @@ static void solver_look(solver *s, const double *c)
     double log_integral, square;
     const double value = solver_value(s, c, &log_integral, &square);
     solver_accept(s, c, value, log_integral, square);
+}
+
+/* On a new grid: where c is no good there, at c = 0. */
+static void solver_begin(solver *s, double *c)
+{
+    s->lost = false;
+    solver_look(s, c);
+    if (s->objective <= 0.0 && s->objective >= s->least)
+        return;
+    memset(c, 0, s->size * sizeof *c);
+    solver_look(s, c);
 }
 
 /* image = H u */
@@ -153,8 +171,13 @@ static double solver_direction(solver *s, series_certificate *out)
     return rho > 0.0 || first > 0.0 ? bound : 0.0;
 }
 
-/* Newton steps on this grid until the decrement is below its target. */
-static npmd_status solver_run(solver *s, double *c, series_certificate *out, npmd_error *err)
+static bool finer_allowed(const series_problem *p, int level)
+{
+    return series_grid_allowed(p->basis, level + 1) && (p->levels == 0 || level + 1 < p->levels);
+}
+
+/* Newton steps on this grid until the decrement is below its target, or the grid turns out to be too coarse. */
+static npmd_status solver_run(solver *s, int level, double *c, series_certificate *out, npmd_error *err)
 {
     const series_problem *p = s->p;
     for (int i = 0;; i++) {
@@ -177,7 +200,10 @@ static npmd_status solver_run(solver *s, double *c, series_certificate *out, npm
             for (size_t k = 0; k < s->size; k++)
                 s->trial[k] = c[k] + step * s->direction[k];
             value = solver_value(s, s->trial, &log_integral, &square);
-            if (value <= s->objective + 1e-4 * step * slope)
+            s->lost = s->lost || value < s->least;
+            if (s->lost && finer_allowed(p, level))
+                return NPMD_OK;
+            if (value >= s->least && value <= s->objective + 1e-4 * step * slope)
                 break;
             if (step < 1e-10) /* rounding: this is as good as it gets */
                 return NPMD_OK;
@@ -185,7 +211,7 @@ static npmd_status solver_run(solver *s, double *c, series_certificate *out, npm
         memcpy(c, s->trial, s->size * sizeof *c);
         solver_accept(s, c, value, log_integral, square);
         out->newton++;
-        if (out->products >= s->most)
+        if (out->products >= s->most || s->lost)
             return NPMD_OK;
     }
 }
@@ -203,6 +229,7 @@ static npmd_status solver_open_grid(solver *s, int level, npmd_error *err)
     npmd_status st = NPMD_OK;
     solver_close_grid(s);
     TRY(series_grid_open(&s->grid, s->p->basis, level, s->p->threads, err));
+    s->least = -log((double)s->grid.count);
     TRY(memory_new(&s->probability, s->grid.size, err));
     TRY(memory_new(&s->work, s->grid.size, err));
 done:
@@ -234,31 +261,34 @@ npmd_status series_solve(const series_problem *p, int *level, double *c, series_
     for (size_t k = 0; k < s.size; k++)
         s.curb[k] = fitted(&s, k) ? 2.0 * p->tau * p->rough[k] : 0.0;
     TRY(solver_open_grid(&s, *level, err));
-    solver_look(&s, c);
+    solver_begin(&s, c);
     for (;;) {
         done_by.log_integral_se = INFINITY;
-        TRY(solver_run(&s, c, &done_by, err));
-        if (done_by.stopped || done_by.products >= s.most || !series_grid_allowed(p->basis, *level + 1)
-            || (p->levels > 0 && *level + 1 >= p->levels))
+        TRY(solver_run(&s, *level, c, &done_by, err));
+        if (done_by.stopped || done_by.products >= s.most || !finer_allowed(p, *level))
             break;
-        /* the same point on a finer grid: has the integral settled, is it still the solution? */
         const double coarse = s.log_integral;
-        TRY(solver_open_grid(&s, *level + 1, err));
-        solver_look(&s, c);
+        const bool lost = s.lost;
+        TRY(solver_open_grid(&s, ++*level, err));
+        solver_begin(&s, c);
+        if (lost)
+            continue;
+        /* the same point on a finer grid: has the integral settled, is it still the solution? */
         done_by.log_integral_se = fabs(s.log_integral - coarse);
         const double finer = fmin(solver_direction(&s, &done_by), curbed(&s, s.gradient));
         done_by.verified = done_by.log_integral_se <= p->settled && finer <= fmax(p->target, p->finer);
         if (done_by.verified) {
             done_by.decrement = finer;
+            --*level; /* was enough */
             break;
         }
-        ++*level;
     }
     done_by.objective = s.objective;
     done_by.log_integral = s.log_integral;
     done_by.square = s.square;
     done_by.gap = curbed(&s, s.gradient);
     done_by.nodes = s.grid.count;
+    done_by.lost = s.lost;
     if (!isfinite(done_by.log_integral_se) && *level > 0) { /* nothing finer is allowed: what did the last one bring? */
         TRY(solver_open_grid(&s, *level - 1, err));
         solver_look(&s, c);
