@@ -444,6 +444,21 @@ const integral_result *integral_of_two(const integral_result *a, const integral_
     return a->log_integral > b->log_integral ? a : b;
 }
 
+#define SETTLED 1e-3 /* a last change of a rule that says how far it is from the integral */
+
+/* The larger, where they disagree: whichever it is, the other has missed a peak. But a rule that has not settled errs by more
+ * than its last change, either way: then what is known better counts, and nothing is known better than they agree. */
+static integral_result rule_or_points(const integral_result *rule, const integral_result *points)
+{
+    integral_result best = *integral_of_two(rule, points);
+    if (best.log_integral != rule->log_integral || rule->log_integral_se <= SETTLED
+        || rule->log_integral_se <= points->log_integral_se)
+        return best;
+    best = *points;
+    best.log_integral_se = hypot(points->log_integral_se, rule->log_integral - points->log_integral);
+    return best;
+}
+
 #define FIRST_OPINION 256 /* points in a replicate */
 #define LAST_OPINION 2048
 #define TELLING 0.005   /* an error at which a second opinion is one, */
@@ -490,7 +505,7 @@ static npmd_status settle(const integral_request *what, values_fn values, void *
     local.target = fmax(what->target, LOCALLY);
     local.most_points = what->most_points < LOCAL_POINTS ? what->most_points : LOCAL_POINTS;
     TRY(integrate_random(&local, values, self, room, &found, err));
-    *out = *integral_of_two(out, &found);
+    *out = rule_or_points(out, &found);
 done:
     return st;
 }
