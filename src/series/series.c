@@ -177,14 +177,12 @@ static npmd_status series_newton(fit *f, npmd_error *err)
     if (s->found.stopped)
         model_warn(m, "the fit was interrupted: the decrement stands at %.1e nats", s->found.decrement);
     else if (s->found.lost)
-        model_warn(m, "the points are closer to each other than the nodes of the finest grid allowed, %zu: the series is "
-                      "smoother than tau %.2g would make it",
+        model_warn(m,
+                   "the points are closer to each other than the nodes of the finest grid allowed, %zu: the series is "
+                   "smoother than tau %.2g would make it",
                    s->found.nodes, m->set.tau);
     else if (!(s->found.decrement <= accuracy))
         model_warn(m, "the Newton decrement stands at %.1e nats, above %.0e", s->found.decrement, accuracy);
-    else if (!s->found.verified)
-        model_warn(m, "the finest grid allowed, %zu nodes, knows the log integral to %.1e only", s->found.nodes,
-                   s->found.log_integral_se);
 done:
     memory_free(mean);
     memory_free(rough);
@@ -220,7 +218,17 @@ done:
 
 static npmd_status series_fit(fit *f, npmd_error *err)
 {
-    return series_fit_by(f, series_newton, err);
+    npmd_status st = NPMD_OK;
+    npmd_model *m = f->model;
+    TRY(series_fit_by(f, series_newton, err));
+    const series_certificate *found = &((series_state *)m->state)->found;
+    if (m->facts.log_integral != found->log_integral) /* the grid was wrong, and not what decided */
+        m->facts.objective += m->facts.log_integral - found->log_integral;
+    else if (!found->verified && !found->stopped && !found->lost)
+        model_warn(m, "the finest grid allowed, %zu nodes, knows the log integral to %.1e only", found->nodes,
+                   found->log_integral_se);
+done:
+    return st;
 }
 
 npmd_status series_values_at(const evaluator *e, const double *x, size_t n, jet_rows rows, double *out, npmd_error *err)

@@ -186,8 +186,9 @@ class Case:
                 break
             if now not in (130, -kill):
                 return f"killed by {kill.name} it ends with {now}: {said[-300:]!r}"
-            if now == 130 and self.read("m") is not None:
-                return "interrupted with a checkpoint, and there is a model"
+            # a run before may have been killed when its model was there
+            if now == 130 and self.read("m") not in (None, self.read("whole")):
+                return "interrupted with a checkpoint, and there is another model"
         for turn in ("resumed", "resumed after its end"):
             now, said = self.results(self.start(*kept))
             if now != code:

@@ -389,6 +389,45 @@ static void the_basis_shrinks(void **state)
     npmd_domain_free(dom);
 }
 
+/* Points in a sixth of a circle, two frequencies and no penalty: a grid of few nodes has none or one where the points are, and
+ * there f falls for ever. Solved on finer ones, the density's moments are those of the points, and it is better than the
+ * uniform one, f = 0; each was wrong by orders of magnitude, and no warning said so. The decrement, 1e-8, bounds the error of
+ * f; an error e of a moment costs e^2 / (2 variance) at least, and no function's variance is above 2: e < 2e-4. */
+static void grids_too_coarse_are_left(void **state)
+{
+    (void)state;
+    enum { N = 200 };
+    npmd_domain *dom = domain("S1");
+    npmd_points *pts = NULL;
+    series_basis b;
+    series_grid g = { 0 };
+    double x[N];
+    uint64_t seed = 12;
+    for (int i = 0; i < N; i++)
+        x[i] = 1.0 + test_uniform(&seed);
+    assert_int_equal(points_from(x, N, dom, &pts, NULL), NPMD_OK);
+    assert_int_equal(series_basis_open(&b, dom, (const int[]){ 2 }, NULL), NPMD_OK);
+    double *mean = doubles(b.size), *moment = doubles(b.size), worst = 0.0, square = 0.0;
+    assert_int_equal(series_moments(&b, pts, 1, mean, NULL), NPMD_OK);
+    solved s = solve(&b, mean, 0.0, 1e-8);
+    assert_true(s.found.verified && !s.found.lost && s.found.decrement <= 1e-8 && s.found.objective < 0.0);
+    assert_int_equal(series_grid_open(&g, &b, 9, 1, NULL), NPMD_OK);
+    double *p = doubles(g.size);
+    series_values(&g, s.c, p);
+    check_below("log integral on a grid of many nodes", fabs(series_normalise(&g, p, &square) - s.found.log_integral),
+                1e-6);
+    series_adjoint(&g, p, moment);
+    for (size_t k = 0; k < b.size; k++)
+        worst = fmax(worst, fabs(moment[k] - mean[k]));
+    check_below("moments of the density and of its points", worst, 2e-4);
+    series_grid_close(&g);
+    solved_free(&s);
+    free(mean), free(moment), free(p);
+    series_basis_close(&b);
+    npmd_points_free(pts);
+    npmd_domain_free(dom);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +438,7 @@ int main(void)
         cmocka_unit_test(fits_through_the_library),
         cmocka_unit_test(work_is_bounded),
         cmocka_unit_test(the_basis_shrinks),
+        cmocka_unit_test(grids_too_coarse_are_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
