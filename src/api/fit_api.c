@@ -30,7 +30,7 @@ npmd_status npmd_options_read(npmd_options *opt, const char *json_path, npmd_err
     json_t *root = NULL;
     TRY(memory_new(&changed, 1, err));
     *changed = *opt;
-    TRY(file_read(json_path, &bytes, err));
+    TRY(file_read_checked(json_path, file_starts_text, &bytes, err));
     TRY(json_from_text((const char *)bytes.data, bytes.size, json_path, &root, err));
     if (!json_is_object(root))
         TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: one JSON object with options was expected", json_path));

@@ -103,7 +103,7 @@ static npmd_status partners_read(const char *folder, const char *region, surface
     size_t count = 0, rows = 0;
     if (s->m == NULL || !file_there(folder, "partners", region, ".csv", path, sizeof path))
         return NPMD_OK;
-    TRY(file_read(path, &bytes, err));
+    TRY(file_read_checked(path, file_starts_text, &bytes, err));
     for (const unsigned char *p = bytes.data; *p != 0; p++)
         rows += *p == '\n';
     TRY(memory_new(&x, 3 * (rows + 1), err));

@@ -156,7 +156,7 @@ static npmd_status matrix_read(const char *path, matrix *out, npmd_error *err)
     matrix m = { 0 };
     bool named = false;
     if (file_has_suffix(path, ".csv")) {
-        TRY(file_read(path, &bytes, err));
+        TRY(file_read_checked(path, file_starts_text, &bytes, err));
         const char *text = (const char *)bytes.data;
         char field[256] = "";
         const char *at = text;

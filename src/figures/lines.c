@@ -37,7 +37,7 @@ npmd_status lines_read(const char *path, log_lines *out, npmd_error *err)
     json_t *row = NULL;
     size_t number = 0;
     name_of_file(path, l.name);
-    TRY(file_read(path, &bytes, err));
+    TRY(file_read_checked(path, file_starts_text, &bytes, err));
     l.rows = json_array();
     if (l.rows == NULL)
         TRY(npmd_fail(err, NPMD_ERR_MEMORY, "%s: not enough memory for its JSON", path));

@@ -212,29 +212,15 @@ static npmd_status line_read(csv_reader *r, span line, npmd_error *err)
     return row_read(r, line, err);
 }
 
-/* A zero byte is in no text file; UTF-16, as some spreadsheets save it, has one beside every digit. */
-static npmd_status text_check(const char *path, const file_bytes *b, npmd_error *err)
-{
-    const unsigned char *zero = memchr(b->data, 0, b->size);
-    if (b->size == 0)
-        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path);
-    if (zero == NULL)
-        return NPMD_OK;
-    size_t line = 1;
-    for (const unsigned char *p = b->data; p < zero; p++)
-        line += *p == '\n';
-    return npmd_fail(err, NPMD_ERR_FORMAT,
-                     "%s line %zu: NUL byte (byte %zu) where text was expected: a binary or UTF-16 file?", path, line,
-                     (size_t)(zero - b->data) + 1);
-}
-
 npmd_status csv_read(const char *path, table *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_bytes b = { 0 };
     csv_reader r = { .path = path };
-    TRY(gzip_read(path, &b, err));
-    TRY(text_check(path, &b, err));
+    TRY(gzip_read(path, file_starts_text, &b, err));
+    if (b.size == 0)
+        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path));
+    TRY(file_starts_text(path, b.data, b.size, err));
     r.locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     if (r.locale == (locale_t)0)
         TRY(npmd_fail(err, NPMD_ERR_MEMORY, "%s: no memory for the C locale", path));

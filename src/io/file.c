@@ -86,13 +86,16 @@ npmd_status file_source_seek(file_source *s, size_t byte, npmd_error *err)
     return NPMD_OK;
 }
 
-npmd_status file_source_rest(file_source *s, file_bytes *out, npmd_error *err)
+npmd_status file_source_rest(file_source *s, const unsigned char *first, size_t count, file_bytes *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_bytes b = { 0 };
     /* Two bytes more than the file tells: one for the closing zero, one to meet its end in. */
-    size_t capacity = s->size > 0 ? s->size + 2 : FIRST_GUESS, got = 0;
+    size_t capacity = (s->size > count ? s->size : count + FIRST_GUESS) + 2, got = 0;
     TRY(memory_new(&b.data, capacity, err));
+    if (count > 0)
+        memcpy(b.data, first, count);
+    b.size = count;
     for (;;) {
         const size_t room = capacity - 1 - b.size;
         TRY(file_source_take(s, b.data + b.size, room, &got, err));
@@ -109,15 +112,39 @@ done:
     return st;
 }
 
-npmd_status file_read(const char *path, file_bytes *out, npmd_error *err)
+/* A zero byte is in no text file; UTF-16, as some spreadsheets save it, has one beside every digit. */
+npmd_status file_starts_text(const char *path, const unsigned char *first, size_t size, npmd_error *err)
+{
+    const unsigned char *zero = size == 0 ? NULL : memchr(first, 0, size);
+    size_t line = 1;
+    if (zero == NULL)
+        return NPMD_OK;
+    for (const unsigned char *p = first; p < zero; p++)
+        line += *p == '\n';
+    return npmd_fail(err, NPMD_ERR_FORMAT,
+                     "%s line %zu: NUL byte (byte %zu) where text was expected: a binary or UTF-16 file?", path, line,
+                     (size_t)(zero - first) + 1);
+}
+
+npmd_status file_read_checked(const char *path, file_start check, file_bytes *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_source s = { 0 };
+    unsigned char first[FILE_START];
+    size_t count = 0;
     TRY(file_source_open(path, &s, err));
-    TRY(file_source_rest(&s, out, err));
+    TRY(file_source_take(&s, first, sizeof first, &count, err));
+    if (check != NULL)
+        TRY(check(path, first, count, err));
+    TRY(file_source_rest(&s, first, count, out, err));
 done:
     file_source_close(&s);
     return st;
+}
+
+npmd_status file_read(const char *path, file_bytes *out, npmd_error *err)
+{
+    return file_read_checked(path, NULL, out, err);
 }
 
 size_t file_size(const char *path)

@@ -32,9 +32,11 @@ static npmd_status not_gzip_fail(const char *path, npmd_error *err)
 }
 
 /* All members of packed, one behind the other, and a closing zero. */
-npmd_status gzip_inflate(const char *path, const unsigned char *packed, size_t size, file_bytes *out, npmd_error *err)
+npmd_status gzip_inflate(const char *path, const unsigned char *packed, size_t size, file_start check, file_bytes *out,
+                         npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    bool unchecked = check != NULL;
     file_bytes b = { 0 };
     size_t capacity = 0, at = 0; /* at: bytes of packed that are used up */
     z_stream zip = { 0 };
@@ -54,6 +56,10 @@ npmd_status gzip_inflate(const char *path, const unsigned char *packed, size_t s
         b.size += given - zip.avail_out;
         if (code == Z_STREAM_END && at < size)
             code = is_gzip(packed + at, size - at) ? inflateReset(&zip) : Z_DATA_ERROR;
+        if (unchecked && (b.size >= FILE_START || code == Z_STREAM_END)) {
+            TRY(check(path, b.data, b.size < FILE_START ? b.size : FILE_START, err));
+            unchecked = false;
+        }
     }
     if (code != Z_STREAM_END)
         TRY(damage_fail(path, code, at, err));
@@ -67,21 +73,30 @@ done:
     return st;
 }
 
-npmd_status gzip_read(const char *path, file_bytes *out, npmd_error *err)
+npmd_status gzip_read(const char *path, file_start check, file_bytes *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
+    file_source s = { 0 };
     file_bytes b = { 0 };
-    TRY(file_read(path, &b, err));
-    if (is_gzip(b.data, b.size)) {
-        TRY(gzip_inflate(path, b.data, b.size, out, err));
-    } else if (b.size > 0 && file_has_suffix(path, ".gz")) {
-        st = not_gzip_fail(path, err);
+    unsigned char first[FILE_START];
+    size_t count = 0;
+    TRY(file_source_open(path, &s, err));
+    TRY(file_source_take(&s, first, sizeof first, &count, err));
+    const bool packed = is_gzip(first, count);
+    if (!packed && count > 0 && file_has_suffix(path, ".gz"))
+        TRY(not_gzip_fail(path, err));
+    if (!packed && check != NULL)
+        TRY(check(path, first, count, err));
+    TRY(file_source_rest(&s, first, count, &b, err));
+    if (packed) {
+        TRY(gzip_inflate(path, b.data, b.size, check, out, err));
     } else {
         *out = b;
         b.data = NULL;
     }
 done:
     file_bytes_free(&b);
+    file_source_close(&s);
     return st;
 }
 

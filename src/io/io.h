@@ -13,7 +13,14 @@ typedef struct file_bytes {
     unsigned char *data; /* followed by one zero byte */
     size_t size;
 } file_bytes;
-npmd_status file_read(const char *path, file_bytes *out, npmd_error *err);
+/* Is what a file begins with something that its reader can take? first holds FILE_START bytes, or all of a shorter file. It is
+ * asked before the rest is read, which may be gigabytes. NULL: anything is. */
+#define FILE_START ((size_t)4096)
+typedef npmd_status (*file_start)(const char *path, const unsigned char *first, size_t size, npmd_error *err);
+npmd_status file_starts_text(const char *path, const unsigned char *first, size_t size,
+                             npmd_error *err); /* no zero byte */
+npmd_status file_read_checked(const char *path, file_start check, file_bytes *out, npmd_error *err);
+npmd_status file_read(const char *path, file_bytes *out, npmd_error *err); /* whatever it begins with */
 void file_bytes_free(file_bytes *b);
 size_t file_size(const char *path); /* of an ordinary file; else 0 */
 
@@ -29,8 +36,9 @@ npmd_status file_source_open(const char *path, file_source *out, npmd_error *err
 /* Reads size bytes; fewer (*got) only at the end of the file. */
 npmd_status file_source_take(file_source *s, void *out, size_t size, size_t *got, npmd_error *err);
 npmd_status file_source_seek(file_source *s, size_t byte, npmd_error *err); /* ordinary files only */
-/* All that follows. */
-npmd_status file_source_rest(file_source *s, file_bytes *out, npmd_error *err);
+/* The bytes taken so far, first (count), and all that follows. */
+npmd_status file_source_rest(file_source *s, const unsigned char *first, size_t count, file_bytes *out,
+                             npmd_error *err);
 void file_source_close(file_source *s);
 
 typedef struct file_writer file_writer; /* buffers, remembers the first failure */
@@ -70,9 +78,10 @@ void file_claim_release(npmd_claim *c); /* accepts NULL */
 /* ---- gzip.c ------------------------------------------------------------------------------------------------------ */
 
 /* As file_read, but inflates a gzip file (by its first bytes, or its suffix .gz). */
-npmd_status gzip_read(const char *path, file_bytes *out, npmd_error *err);
+npmd_status gzip_read(const char *path, file_start check, file_bytes *out, npmd_error *err);
 /* Inflates a gzip file in memory; path opens the messages. */
-npmd_status gzip_inflate(const char *path, const unsigned char *packed, size_t size, file_bytes *out, npmd_error *err);
+npmd_status gzip_inflate(const char *path, const unsigned char *packed, size_t size, file_start check, file_bytes *out,
+                         npmd_error *err);
 /* The same in pieces, so that the contents are never in memory as a whole. Borrows the path. */
 typedef struct gzip_source gzip_source;
 npmd_status gzip_source_open(const char *path, gzip_source **out, npmd_error *err);

@@ -383,7 +383,7 @@ npmd_status record_read(const char *path, record *out, npmd_error *err)
     TRY(file_source_open(path, &s, err));
     b.size = s.size;
     if (!s.ordinary) { /* a pipe has no size to check a header against, and is not read twice */
-        TRY(file_source_rest(&s, &whole, err));
+        TRY(file_source_rest(&s, NULL, 0, &whole, err));
         b = (record_bytes){ .path = path, .memory = whole.data, .size = whole.size };
     }
     TRY(record_take(&b, out, err));

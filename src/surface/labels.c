@@ -227,7 +227,7 @@ npmd_status labels_read(const char *path, size_t vertices, labels *out, npmd_err
     const label_format *format = format_of(path);
     if (format == NULL)
         TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of labels, expected " SUFFIXES, path));
-    TRY(scan_open(path, &s, err));
+    TRY(scan_open(path, format->read == annot_read ? annot_starts : file_starts_text, &s, err));
     TRY(format->read(&s, vertices, out, err));
 done:
     scan_close(&s);

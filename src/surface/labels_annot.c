@@ -31,6 +31,14 @@ done:
     return st;
 }
 
+npmd_status annot_starts(const char *path, const unsigned char *first, size_t size, npmd_error *err)
+{
+    static const unsigned char NONE[4] = { 0 };
+    if (size >= sizeof NONE && memcmp(first, NONE, sizeof NONE) == 0)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s has labels of no vertices", path);
+    return NPMD_OK;
+}
+
 /* annotation (vertices) */
 static npmd_status vertices_read(scanner *s, size_t vertices, int64_t *annotation, npmd_error *err)
 {

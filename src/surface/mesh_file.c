@@ -17,18 +17,30 @@ static const mesh_format FORMATS[] = {
 };
 #define SUFFIXES ".obj, .off, .ply, .vtk, .gii (or these with .gz)"
 
-static const mesh_format *format_of(const scanner *s)
+static const mesh_format *format_of(const char *path, const void *first, size_t size)
 {
     const size_t count = sizeof FORMATS / sizeof *FORMATS;
     for (size_t i = 0; i < count; i++)
-        if (scan_suffix(s->path, FORMATS[i].suffix))
+        if (scan_suffix(path, FORMATS[i].suffix))
             return &FORMATS[i];
     for (size_t i = 0; i < count; i++) {
-        const size_t size = strlen(FORMATS[i].magic);
-        if (size > 0 && scan_left(s) >= size && memcmp(s->at, FORMATS[i].magic, size) == 0)
+        const size_t length = strlen(FORMATS[i].magic);
+        if (length > 0 && size >= length && memcmp(first, FORMATS[i].magic, length) == 0)
             return &FORMATS[i];
     }
     return NULL;
+}
+
+/* A file_start. */
+static npmd_status mesh_starts(const char *path, const unsigned char *first, size_t size, npmd_error *err)
+{
+    const mesh_format *format = format_of(path, first, size);
+    if (size == 0)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path);
+    if (format == NULL)
+        return npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of surface, expected " SUFFIXES " or FreeSurfer's",
+                         path);
+    return format->read == freesurfer_read ? NPMD_OK : scan_starts_line(path, first, size, err);
 }
 
 bool mesh_is_file(const char *path)
@@ -111,13 +123,8 @@ npmd_status mesh_read(const char *path, mesh *out, npmd_error *err)
     npmd_status st = NPMD_OK;
     scanner s = { 0 };
     mesh_parts parts = { 0 };
-    TRY(scan_open(path, &s, err));
-    const mesh_format *format = format_of(&s);
-    if (scan_left(&s) == 0)
-        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s is empty", path));
-    if (format == NULL)
-        TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of surface, expected " SUFFIXES " or FreeSurfer's",
-                      path));
+    TRY(scan_open(path, mesh_starts, &s, err));
+    const mesh_format *format = format_of(path, s.at, scan_left(&s));
     TRY(format->read(&s, &parts, err));
     TRY(mesh_make_counted(&parts, format->first, path, out, err));
 done:

@@ -33,8 +33,11 @@ typedef struct scan_text {
 
 /* Does the path end with suffix, or with suffix and .gz? No path ends with "". */
 bool scan_suffix(const char *path, const char *suffix);
-npmd_status scan_open(const char *path, scanner *out, npmd_error *err); /* reads the file, and inflates it */
+/* Reads the file, and inflates it; check is asked of its first bytes. */
+npmd_status scan_open(const char *path, file_start check, scanner *out, npmd_error *err);
 npmd_status scan_start(const char *path, const file_bytes *b, scanner *out, npmd_error *err); /* bytes in memory */
+/* A file_start: the first line holds no zero byte. What follows may be binary. */
+npmd_status scan_starts_line(const char *path, const unsigned char *first, size_t size, npmd_error *err);
 void scan_close(scanner *s);
 /* Has the file what ("labels", "values") of as many vertices as the surface? */
 npmd_status scan_vertices_check(const char *path, const char *what, size_t found, size_t vertices, npmd_error *err);
@@ -156,6 +159,7 @@ void label_keys_sort(label_key *key, size_t count);
 int label_keys_find(const label_key *sorted, size_t count, double key); /* the first region of this key; -1: none */
 npmd_status labels_name(labels *l, int region, const char *text, size_t size, npmd_error *err);
 
+npmd_status annot_starts(const char *path, const unsigned char *first, size_t size, npmd_error *err); /* a file_start */
 npmd_status annot_read(scanner *s, size_t vertices, labels *out, npmd_error *err);
 npmd_status label_read(scanner *s, size_t vertices, labels *out, npmd_error *err);
 npmd_status label_table_read(scanner *s, size_t vertices, labels *out, npmd_error *err);

@@ -23,11 +23,17 @@ npmd_status scan_start(const char *path, const file_bytes *b, scanner *out, npmd
     return NPMD_OK;
 }
 
-npmd_status scan_open(const char *path, scanner *out, npmd_error *err)
+npmd_status scan_starts_line(const char *path, const unsigned char *first, size_t size, npmd_error *err)
+{
+    const unsigned char *end = size == 0 ? NULL : memchr(first, '\n', size);
+    return file_starts_text(path, first, end == NULL ? size : (size_t)(end - first), err);
+}
+
+npmd_status scan_open(const char *path, file_start check, scanner *out, npmd_error *err)
 {
     npmd_status st = NPMD_OK;
     file_bytes b = { 0 };
-    TRY(gzip_read(path, &b, err));
+    TRY(gzip_read(path, check, &b, err));
     TRY(scan_start(path, &b, out, err));
     out->own = b;
     b.data = NULL;

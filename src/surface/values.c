@@ -94,7 +94,7 @@ npmd_status vertex_columns_read(const char *path, size_t vertices, vertex_column
     scanner s = { 0 };
     const bool is_gifti = scan_suffix(path, ".gii");
     if (is_gifti || scan_suffix(path, ".vtk")) {
-        TRY(scan_open(path, &s, err));
+        TRY(scan_open(path, is_gifti ? file_starts_text : scan_starts_line, &s, err));
         TRY(is_gifti ? gifti_values_read(&s, &c, err) : vtk_values_read(&s, &c, err));
     } else {
         TRY(table_values_read(path, &c, err));

@@ -192,7 +192,7 @@ static npmd_status mixture_read(const char *path, npmd_truth **out, npmd_error *
     file_bytes bytes = { 0 };
     json_t *root = NULL;
     npmd_error why = { 0 };
-    TRY(file_read(path, &bytes, err));
+    TRY(file_read_checked(path, file_starts_text, &bytes, err));
     if (json_from_text((const char *)bytes.data, bytes.size, path, &root, &why) != NPMD_OK) {
         st = npmd_fail(err, why.status, "%.400s%s", why.text,
                        why.status == NPMD_ERR_FORMAT ? "; expected a mixture in JSON, or an .npy grid" : "");

@@ -30,7 +30,7 @@ npmd_status page_open(view_page *p, const char *path, npmd_error *err)
         TRY(npmd_fail(err, NPMD_ERR_DEVICE,
                       "this build has no page: three.js was not found; run scripts/three.sh, or give the folder of "
                       "its package with cmake -DNPMD_THREE=DIR, and build again"));
-    if (gzip_inflate("the page", VIEW_BUNDLE, VIEW_BUNDLE_SIZE, &p->text, NULL) != NPMD_OK)
+    if (gzip_inflate("the page", VIEW_BUNDLE, VIEW_BUNDLE_SIZE, NULL, &p->text, NULL) != NPMD_OK)
         TRY(npmd_fail(err, NPMD_ERR_MEMORY, "not enough memory to inflate the page"));
     const char *mark = strstr((const char *)p->text.data, MARK);
     assert(mark != NULL);

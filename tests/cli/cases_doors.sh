@@ -95,8 +95,16 @@ t_large_files_of_nothing() {
     truncate -s 64G nothing.st 2>/dev/null || { skipped='no sparse files here'; return 0; }
     limit="timeout 20" # read whole, it took minutes or all memory
     run info nothing.st
-    limit="timeout 60"
     want_failure 3; want_err "nothing.st is no safetensors file"
+    for f in nothing.csv nothing.csv.gz nothing.npy nothing.mat nothing.json; do
+        mv nothing.* $f
+        run fit --domain S1^2 --data $f --out m $tiny
+        want_failure 3; want_err "$f"
+    done
+    mv nothing.* nothing.off
+    run fit --domain mesh:nothing.off --data points.csv --out m $tiny
+    want_failure 3; want_err "nothing.off line 1: NUL byte"
+    limit="timeout 60"
 }
 
 # ---- Pipes that close, files that shrink ------------------------------------------------------------------------

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const size_t most = 1 + (size_t)data[0];
     const char *path = fuzz_named(data[0] % 2 ? "f.gz" : "f", data + 1, size - 1);
-    const npmd_status read = gzip_read(path, &whole, &err);
+    const npmd_status read = gzip_read(path, NULL, &whole, &err);
     PROMISE(read == NPMD_OK || (err.text[0] != 0 && (read == NPMD_ERR_FORMAT || read == NPMD_ERR_MEMORY)));
     npmd_status st = gzip_source_open(path, &s, &err);
     do {

@@ -266,7 +266,7 @@ static void stops_soon(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(stated_errors_hold), cmocka_unit_test(rule_that_has_not_settled),
-                                        cmocka_unit_test(stops_soon) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(stated_errors_hold),
+                                        cmocka_unit_test(rule_that_has_not_settled), cmocka_unit_test(stops_soon) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

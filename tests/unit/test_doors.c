@@ -4,6 +4,7 @@
 #include "core.h"
 #include "io.h"
 #include "place.h"
+#include "surface.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -226,6 +227,45 @@ static void headers_come_first(void **state)
     assert_says(&err, "not a neuropmd model");
 }
 
+/* Files of text, and of other kinds, of 1 TiB of zeros: their first bytes are enough, whoever reads them. */
+static void first_bytes_come_first(void **state)
+{
+    static const struct {
+        const char *name, *says;
+    } FILES[] = { { "zeros.csv", "NUL byte (byte 1)" },      { "zeros.csv.gz", "is no gzip file" },
+                  { "zeros.obj", "NUL byte (byte 1)" },      { "zeros.off", "NUL byte (byte 1)" },
+                  { "zeros.ply", "NUL byte (byte 1)" },      { "zeros.vtk", "NUL byte (byte 1)" },
+                  { "zeros.gii", "NUL byte (byte 1)" },      { "zeros.gii.gz", "is no gzip file" },
+                  { "lh.zeros", "unknown kind of surface" }, { "zeros.annot", "labels of no vertices" },
+                  { "zeros.label", "NUL byte (byte 1)" },    { "zeros.shape.gii", "NUL byte (byte 1)" },
+                  { "zeros.json", "NUL byte (byte 1)" } };
+    place *p = *state;
+    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
+        npmd_error err = { 0 };
+        table t = { 0 };
+        mesh m = { 0 };
+        labels l = { 0 };
+        vertex_columns c = { 0 };
+        npmd_status st = NPMD_OK;
+        const char *path = put_text(p, FILES[i].name, "");
+        if (truncate(path, (off_t)1 << 40) != 0)
+            skip(); /* a file system that has no such files */
+        npmd_options *opt = npmd_options_new();
+        if (file_has_suffix(path, ".annot") || file_has_suffix(path, ".label"))
+            st = labels_read(path, 4, &l, &err);
+        else if (strstr(path, ".shape") != NULL)
+            st = vertex_columns_read(path, 4, &c, &err);
+        else if (file_has_suffix(path, ".json"))
+            st = npmd_options_read(opt, path, &err);
+        else
+            st = strstr(path, ".csv") != NULL ? csv_read(path, &t, &err) : mesh_read(path, &m, &err);
+        assert_int_equal(st, NPMD_ERR_FORMAT);
+        assert_says(&err, FILES[i].says);
+        assert_int_equal(unlink(path), 0);
+        npmd_options_free(opt);
+    }
+}
+
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 /* What a child made by fork finds; its exit status says which of these failed. */
@@ -361,7 +401,7 @@ int main(void)
         cmocka_unit_test(only_absence_is_absence),    cmocka_unit_test(strangers_link_is_refused),
         cmocka_unit_test(claims_exclude_each_other),  cmocka_unit_test(crash_ends_a_claim),
         cmocka_unit_test(devices_are_no_input),       cmocka_unit_test(pipes_are),
-        cmocka_unit_test(headers_come_first),
+        cmocka_unit_test(headers_come_first),         cmocka_unit_test(first_bytes_come_first),
     };
     return cmocka_run_group_tests(tests, place_make, place_remove);
 }
