@@ -5,14 +5,23 @@
  *     P = share x mean of f / uniform,
  * by scrambled Sobol points in a few independent scrambles, whose scatter is the error of the integral. Members on
  * resampled points, and the pair that tells the bias, give a probability each; from the logs of their odds comes the
- * interval, as the band of a log density does (blend_half_95). */
+ * interval, as the band of a log density does (blend_half_95).
+ *
+ * Points that meet no peak scatter little, about a wrong number. So the same is done for the whole domain first, where
+ * P is 1; if that is not what they find, the density is too peaked for them, and draws from the model are asked how many
+ * of them lie in the region. Where both do not agree, the draws count, as many as the accuracy wants; no interval is
+ * known then. */
 #include "ask.h"
 
 #define SCRAMBLES 8
 #define FIRST_POINTS ((size_t)1 << 10) /* of a scramble */
 #define MOST_POINTS ((size_t)1 << 17)
-#define ALL_POINTS (SCRAMBLES * 4.0 / 3.0 * MOST_POINTS) /* of all rounds, each of four times the points of the last */
+#define ALL_POINTS                                                                                                     \
+    (SCRAMBLES * (4.0 / 3.0 * MOST_POINTS + FIRST_POINTS)) /* of all rounds, each of four times the last one */
 #define PIECE ((size_t)1 << 12)
+#define MET 0.02 /* an error of the whole probability, 1, that speaks for the points */
+#define FIRST_DRAWS ((size_t)1 << 14)
+#define MOST_DRAWS ((size_t)1 << 18)
 
 typedef struct region {
     const npmd_model *model;
@@ -23,6 +32,7 @@ typedef struct region {
     int rows;      /* 1: the model itself; then, with a band, its members and their pair */
     double *x, *v; /* (PIECE, columns), (rows, PIECE) */
     double *sum;   /* (rows) */
+    bool drawn;    /* draws have decided, which say nothing of members */
 } region;
 
 static npmd_status region_open(region *r, const npmd_compute *how, npmd_error *err)
@@ -97,6 +107,80 @@ done:
     return st;
 }
 
+/* Do the points meet what density there is? */
+static npmd_status region_met(region *r, uint64_t seed, bool *met, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    double all[NPMD_MAX_FACTORS], mass = 0.0, se = 0.0;
+    region whole = *r;
+    for (int d = 0; d < r->model->domain->factors; d++)
+        all[d] = NPMD_PI;
+    whole.radius = all;
+    whole.rows = 1; /* shares the workspace, and asks the model alone */
+    TRY(region_integrate(&whole, seed, FIRST_POINTS, &mass, &se, err));
+    *met = se <= MET && fabs(mass - 1.0) <= 4.0 * se + 1e-3;
+    r->ask.done = whole.ask.done;
+done:
+    return st;
+}
+
+/* Is a point in the region? By chords, which keep their digits where radii are small. */
+static bool region_holds(const region *r, const double *y)
+{
+    const npmd_domain *dom = r->model->domain;
+    double a[DOMAIN_MAX_COLUMNS + NPMD_MAX_FACTORS], b[DOMAIN_MAX_COLUMNS + NPMD_MAX_FACTORS];
+    for (int d = 0; d < dom->factors; d++) {
+        const manifold *m = dom->factor[d];
+        double square = 0.0;
+        m->embed(m, r->centre + dom->column[d], a);
+        m->embed(m, y + dom->column[d], b);
+        for (int k = 0; k < m->embedding; k++)
+            square += (a[k] - b[k]) * (a[k] - b[k]);
+        if (sqrt(square) > 2.0 * sin(0.5 * fmin(r->radius[d], NPMD_PI)))
+            return false;
+    }
+    return true;
+}
+
+/* The share of n draws that lies in the region; of none or all the error is that of one. */
+static npmd_status region_draws(region *r, uint64_t seed, size_t n, const npmd_compute *how, double *mean, double *se,
+                                npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    const size_t columns = (size_t)r->model->domain->columns;
+    double *y = NULL, inside = 0.0;
+    TRY(memory_new(&y, n * columns, err));
+    TRY(model_sample(r->model, hash_word(seed, RNG_REGION), n, how, y, err));
+    for (size_t i = 0; i < n; i++)
+        inside += region_holds(r, y + i * columns);
+    const double some = fmin(fmax(inside, 1.0), (double)n - 1.0) / (double)n;
+    *mean = inside / (double)n;
+    *se = sqrt(some * (1.0 - some) / (double)n);
+done:
+    memory_free(y);
+    return st;
+}
+
+/* What draws say, where points and draws do not agree. */
+static npmd_status region_settle(region *r, uint64_t seed, double accuracy, const npmd_compute *how,
+                                 npmd_probability *out, npmd_error *err)
+{
+    npmd_status st = NPMD_OK;
+    double mean = 0.0, se = 0.0;
+    for (size_t n = FIRST_DRAWS; n <= MOST_DRAWS; n *= 4) {
+        TRY(region_draws(r, seed, n, how, &mean, &se, err));
+        if (fabs(mean - out->probability) <= 4.0 * hypot(se, out->se) && n == FIRST_DRAWS && out->se <= se)
+            goto done; /* the points know it better */
+        if (se <= accuracy * mean)
+            break;
+    }
+    out->probability = mean;
+    out->se = se;
+    r->drawn = true;
+done:
+    return st;
+}
+
 static double log_odds(double p) /* of a number that is a probability but for rounding */
 {
     const double within = fmin(fmax(p, 1e-300), 1.0 - 1e-12);
@@ -108,7 +192,7 @@ static void region_interval(region *r, npmd_probability *out)
 {
     out->low = out->high = NAN;
     out->members = blend_members(r->model) - blend_first(r->model);
-    if (r->rows == 1)
+    if (r->rows == 1 || r->drawn)
         return;
     for (int k = 1; k < r->rows; k++)
         r->sum[k] = log_odds(r->sum[k]);
@@ -123,6 +207,8 @@ npmd_status model_probability_near(const npmd_model *m, const npmd_points *centr
 {
     npmd_status st = NPMD_OK;
     double x[DOMAIN_MAX_COLUMNS];
+    const double wanted = accuracy > 0.0 ? accuracy : NPMD_ACCURACY;
+    bool met = true;
     region r = { .model = m, .ask = { .how = how, .doing = "probability" }, .centre = x, .radius = radius };
     npmd_probability found = { 0 };
     TRY(model_check_domain(m, centre->domain, "centre lies", err));
@@ -133,11 +219,15 @@ npmd_status model_probability_near(const npmd_model *m, const npmd_points *centr
                           radius[d], d + 1));
     points_row(centre, 0, x);
     TRY(region_open(&r, how, err));
+    TRY(region_met(&r, seed, &met, err));
     for (size_t points = FIRST_POINTS;; points *= 4) {
         TRY(region_integrate(&r, seed, points, &found.probability, &found.se, err));
-        if (found.se <= (accuracy > 0.0 ? accuracy : NPMD_ACCURACY) * found.probability || points >= MOST_POINTS)
+        if (found.se <= wanted * found.probability || points >= MOST_POINTS
+            || (!met && found.se > MET * found.probability))
             break;
     }
+    if (!met)
+        TRY(region_settle(&r, seed, wanted, how, &found, err));
     TRY(numbers_known("the probability", (const double[]){ found.probability, found.se }, 2, 0, 0, err));
     found.probability = fmin(found.probability, 1.0); /* the integral's error may pass it */
     found.share = r.share;
