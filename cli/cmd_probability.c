@@ -47,7 +47,8 @@ static int report(const cli_args *args, const npmd_probability *found, bool know
         cli_row(stdout, "interval", "%.4g to %.4g, %s, by %d members", found->low, found->high,
                 cli_interval(knows_bias), found->members);
     else
-        cli_row(stdout, "interval", "not known: fit with --bootstrap on");
+        cli_row(stdout, "interval", "not known: %s",
+                found->members < 2 ? "fit with --bootstrap on" : "the density is too peaked for it");
     cli_row(stdout, "uniform", "%.4g, the region's share of the volume", found->share);
     return CLI_DONE;
 }

@@ -13,8 +13,8 @@ typedef struct file_bytes {
     unsigned char *data; /* followed by one zero byte */
     size_t size;
 } file_bytes;
-/* Is what a file begins with something that its reader can take? first holds FILE_START bytes, or all of a shorter file. It is
- * asked before the rest is read, which may be gigabytes. NULL: anything is. */
+/* Is what a file begins with something that its reader can take? first holds FILE_START bytes, or all of a shorter
+ * file. It is asked before the rest is read, which may be gigabytes. NULL: anything is. */
 #define FILE_START ((size_t)4096)
 typedef npmd_status (*file_start)(const char *path, const unsigned char *first, size_t size, npmd_error *err);
 npmd_status file_starts_text(const char *path, const unsigned char *first, size_t size,

@@ -446,8 +446,9 @@ const integral_result *integral_of_two(const integral_result *a, const integral_
 
 #define SETTLED 1e-3 /* a last change of a rule that says how far it is from the integral */
 
-/* The larger, where they disagree: whichever it is, the other has missed a peak. But a rule that has not settled errs by more
- * than its last change, either way: then what is known better counts, and nothing is known better than they agree. */
+/* The larger, where they disagree: whichever it is, the other has missed a peak. But a rule that has not settled errs
+ * by more than its last change, either way: then what is known better counts, and nothing is known better than they
+ * agree. */
 static integral_result rule_or_points(const integral_result *rule, const integral_result *points)
 {
     integral_result best = *integral_of_two(rule, points);

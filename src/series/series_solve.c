@@ -8,10 +8,10 @@
  * can still gain; conjugate gradients bound it from below, and the remainder r' H^-1 r is at most r' (2 tau rough)^-1
  * r. And since H >= 2 tau diag(rough) everywhere, f(c) - min f <= g' (2 tau rough)^-1 g / 2, whatever c is.
  *
- * A grid that is too coarse for the points has densities that live between its nodes, and then f has no least value there.
- * What tells: on m nodes of like weights no density exceeds m times the uniform one, so f < -log m is no density's. No step
- * goes there: the grid is left for a finer one, and where there is none the solution ends before it. What is worse than the
- * uniform density on a new grid begins at c = 0 again. */
+ * A grid that is too coarse for the points has densities that live between its nodes, and then f has no least value
+ * there. What tells: on m nodes of like weights no density exceeds m times the uniform one, so f < -log m is no
+ * density's. No step goes there: the grid is left for a finer one, and where there is none the solution ends before it.
+ * What is worse than the uniform density on a new grid begins at c = 0 again. */
 #include "series.h"
 
 #define MOST_NEWTON 100

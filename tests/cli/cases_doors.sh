@@ -141,6 +141,11 @@ t_threads_that_cannot_be() {
     want_failure 2; want_err 'threads: 100000 lies outside 0 .. 4096'
     run fit --domain S1^2 --data points.csv --out m --threads -1 $tiny
     want_failure 2; want_err 'threads'
+    OMP_NUM_THREADS=100000
+    export OMP_NUM_THREADS # a crash
+    run density model --points points.csv --out d.npy
+    unset OMP_NUM_THREADS
+    want_failure 2; want_err '100000 threads are set for all of this process'; want_no_file d.npy
     # the library of threads would end the program with 1 and words of its own
     have setpriv && [ "$(id -u)" = 0 ] && chmod 711 "$work" && chmod 755 . \
         && setpriv --reuid=65533 --regid=65533 --clear-groups "$program" version >/dev/null 2>&1 \

@@ -4,6 +4,16 @@ t_no_arguments() {
     run
     want_code 2; want_no_out; want_err '^Usage: neuropmd COMMAND'
 }
+# It was taken for `auto`.
+t_negative_tau() {
+    points 40 2 >points.csv
+    for tau in '--tau -1' --tau=-1e-9; do
+        for estimator in field series; do
+            run fit --domain S1^2 --data points.csv --out m --estimator $estimator $tau
+            want_failure 2; want_err '--tau: -1.* lies outside 0 .. 1e+12'; want_no_file m
+        done
+    done
+}
 t_help() {
     for word in --help -h help; do
         run $word

@@ -1,8 +1,8 @@
 /* test_probability.c - probabilities of regions where the density has peaks that uniform points do not meet. */
 #include "place.h"
 
-/* Six kernels 1e-4 wide: the probability of a ball is the share of the kernels that lie in it. Points uniform in the ball met
- * none, and said e^-400 +- 0. */
+/* Six kernels 1e-4 wide: the probability of a ball is the share of the kernels that lie in it. Points uniform in the ball
+ * met none, and said e^-400 +- 0. */
 static void needles(void **state)
 {
     static const struct {
@@ -25,7 +25,8 @@ static void needles(void **state)
         npmd_probability p = NPMD_SIZED(npmd_probability);
         const npmd_compute how = { .size = sizeof how, .threads = 1 };
         npmd_options *opt = npmd_options_new();
-        const double near[NPMD_MAX_FACTORS] = { 0.4, 0.4 }, all[NPMD_MAX_FACTORS] = { 3.14159265358979, 3.14159265358979 };
+        const double near[NPMD_MAX_FACTORS] = { 0.4, 0.4 };
+        const double all[NPMD_MAX_FACTORS] = { 3.14159265358979, 3.14159265358979 };
         double x[6 * 4];
         for (size_t k = 0; k < 6; k++)
             memcpy(x + k * CASES[i].columns, CASES[i].x[k], CASES[i].columns * sizeof *x);

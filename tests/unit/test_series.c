@@ -389,10 +389,11 @@ static void the_basis_shrinks(void **state)
     npmd_domain_free(dom);
 }
 
-/* Points in a sixth of a circle, two frequencies and no penalty: a grid of few nodes has none or one where the points are, and
- * there f falls for ever. Solved on finer ones, the density's moments are those of the points, and it is better than the
- * uniform one, f = 0; each was wrong by orders of magnitude, and no warning said so. The decrement, 1e-8, bounds the error of
- * f; an error e of a moment costs e^2 / (2 variance) at least, and no function's variance is above 2: e < 2e-4. */
+/* Points in a sixth of a circle, two frequencies and no penalty: a grid of few nodes has none or one where the points
+ * are, and there f falls for ever. Solved on finer ones, the density's moments are those of the points, and it is better
+ * than the uniform one, f = 0; each was wrong by orders of magnitude, and no warning said so. The decrement, 1e-8, bounds
+ * the error of f; an error e of a moment costs e^2 / (2 variance) at least, and no function's variance is above 2:
+ * e < 2e-4. */
 static void grids_too_coarse_are_left(void **state)
 {
     (void)state;
