@@ -102,17 +102,24 @@ static double usual_steps(const usual_case *w)
 }
 
 /* A step sees few points: its noise is averaged over the hundreds of steps in which the rate falls, and for the same
- * work many small steps lead further than a few large ones (docs/results.md). */
+ * work many small steps lead further than a few large ones. Of very many points it sees a share, since what they have to
+ * tell is finer, too; a larger one in many dimensions, where a network has more to learn (docs/choosing.md). */
+static double step_share(const usual_case *w)
+{
+    return floor((double)w->n / (low_dimension(w) ? 64.0 : 24.0));
+}
+
 static double usual_batch(const usual_case *w)
 {
     const double n = (double)w->n;
-    return n <= LEAST_BATCH ? n : fmin(fmax(LEAST_BATCH, n / 64.0), MOST_BATCH);
+    return n <= LEAST_BATCH ? n : fmin(fmax(LEAST_BATCH, step_share(w)), MOST_BATCH);
 }
 
-/* So do the integral and the penalty; of few points those of the data are the larger noise. */
+/* So do the integral and the penalty; of few points those of the data are the larger noise. In one and two dimensions
+ * quasi-random points know the integral far better than as many of the data know theirs. */
 static double usual_q1(const usual_case *w)
 {
-    return low_dimension(w) ? fmin(fmax(512.0, (double)w->n), 1024.0) : 2048;
+    return low_dimension(w) ? fmin(fmax(512.0, (double)w->n), 1024.0) : fmin(fmax(2048.0, step_share(w)), MOST_BATCH);
 }
 
 static double usual_q2(const usual_case *w)

@@ -55,8 +55,10 @@ static void fields_have_usual_sizes(void **state)
             assert_int_equal(set.network.width, 64); /* small, as held-out points may choose a larger one */
             assert_int_equal(set.network.depth, 3);
             assert_int_equal(set.descent.steps, USUAL[i].steps);
-            assert_int_equal(set.descent.batch, SIZES[k].batch);
-            const int64_t q1 = dom->dimension <= 2 ? SIZES[k].q1 : 2048;
+            const bool low = dom->dimension <= 2;
+            const int64_t share = SIZES[k].n / 24 < 131072 ? (int64_t)(SIZES[k].n / 24) : 131072;
+            const int64_t q1 = low ? SIZES[k].q1 : share > 2048 ? share : 2048;
+            assert_int_equal(set.descent.batch, low || share < SIZES[k].batch ? SIZES[k].batch : share);
             assert_int_equal(set.descent.q1, q1);
             assert_int_equal(set.descent.q2, q1 / 4);
             assert_int_equal(set.descent.integral, USUAL[i].integral);
@@ -168,12 +170,12 @@ static void usual_values_have_a_text(void **state)
     static const struct {
         const char *name, *sphere, *torus;
     } CASES[] = { { "steps", "500", "500" },
-                  { "batch", "1562", "1562" },
+                  { "batch", "4166", "4166" },
                   { "features", "5", "8" },
                   { "encoding", "coordinates", "coordinates" },
                   { "omega", "2.5", "2.5" },
-                  { "q1", "2048", "2048" },
-                  { "q2", "512", "512" },
+                  { "q1", "4166", "4166" },
+                  { "q2", "1041", "1041" },
                   { "separable", "on", "off" },
                   { "max-frequency", "10,20", "20,20,20,20" },
                   { "integral", "importance", "importance" },
