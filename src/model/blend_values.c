@@ -305,11 +305,13 @@ static double spread_of(const npmd_model *m, const double *value, size_t stride)
     return sqrt(square / (members - first - 1));
 }
 
+#define NORMAL_95 1.9599639845400545 /* the normal law's quantile of 97.5 % */
+
 /* Student's quantile of 97.5 %: in closed form for 1 and 2 degrees of freedom, else by Cornish and Fisher's series
  * about the normal one (Abramowitz and Stegun 26.7.5), which is right to 4e-3 with 3 degrees and to 1e-4 with 6. */
 static double student_95(int freedom)
 {
-    static const double z = 1.9599639845400545;
+    const double z = NORMAL_95;
     if (freedom == 1)
         return 12.706204736174698;
     if (freedom == 2)
@@ -334,7 +336,7 @@ static double student_95(int freedom)
  * either sign (Nychka 1988). */
 double blend_half_95(const npmd_model *m, const double *value, size_t stride)
 {
-    static const double z = 1.9599639845400545;
+    const double z = NORMAL_95;
     const int all = blend_members(m), resampled = all - blend_first(m);
     const double s = spread_of(m, value, stride), t = student_95(resampled - 1);
     const double bias = blend_pair(m) == 2 ? 0.5 * (value[(size_t)all * stride] - value[((size_t)all + 1) * stride])

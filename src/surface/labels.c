@@ -5,11 +5,13 @@
 
 typedef struct label_format {
     const char *suffix; /* also followed by .gz */
+    file_start starts;
     npmd_status (*read)(scanner *s, size_t vertices, labels *out, npmd_error *err);
 } label_format;
 static const label_format FORMATS[] = {
-    { ".annot", annot_read },     { ".label", label_read },     { ".gii", gifti_labels_read },
-    { ".csv", label_table_read }, { ".tsv", label_table_read }, { ".txt", label_table_read },
+    { ".annot", annot_starts, annot_read },          { ".label", file_starts_text, label_read },
+    { ".gii", file_starts_text, gifti_labels_read }, { ".csv", file_starts_text, label_table_read },
+    { ".tsv", file_starts_text, label_table_read },  { ".txt", file_starts_text, label_table_read },
 };
 #define SUFFIXES ".annot, .label, .gii, .csv, .tsv, .txt (or these with .gz) or .npy"
 
@@ -227,7 +229,7 @@ npmd_status labels_read(const char *path, size_t vertices, labels *out, npmd_err
     const label_format *format = format_of(path);
     if (format == NULL)
         TRY(npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of labels, expected " SUFFIXES, path));
-    TRY(scan_open(path, format->read == annot_read ? annot_starts : file_starts_text, &s, err));
+    TRY(scan_open(path, format->starts, &s, err));
     TRY(format->read(&s, vertices, out, err));
 done:
     scan_close(&s);

@@ -5,15 +5,16 @@ typedef struct mesh_format {
     const char *suffix; /* also followed by .gz; "": none */
     const char *magic;  /* the first bytes of such a file under any other name; "": there are none */
     int first;          /* the number of the first vertex */
+    file_start starts;  /* NULL: the first bytes that give the format say all */
     npmd_status (*read)(scanner *s, mesh_parts *out, npmd_error *err);
 } mesh_format;
 static const mesh_format FORMATS[] = {
-    { ".obj", "", 1, obj_read },
-    { ".off", "OFF", 0, off_read },
-    { ".ply", "ply", 0, ply_read },
-    { ".vtk", "# vtk DataFile", 0, vtk_read },
-    { ".gii", "<?xml", 0, gifti_mesh_read },
-    { "", "\xff\xff", 0, freesurfer_read }, /* lh.white, rh.pial, ... */
+    { ".obj", "", 1, scan_starts_line, obj_read },
+    { ".off", "OFF", 0, scan_starts_line, off_read },
+    { ".ply", "ply", 0, scan_starts_line, ply_read },
+    { ".vtk", "# vtk DataFile", 0, scan_starts_line, vtk_read },
+    { ".gii", "<?xml", 0, scan_starts_line, gifti_mesh_read },
+    { "", "\xff\xff", 0, NULL, freesurfer_read }, /* lh.white, rh.pial, ... */
 };
 #define SUFFIXES ".obj, .off, .ply, .vtk, .gii (or these with .gz)"
 
@@ -40,7 +41,7 @@ static npmd_status mesh_starts(const char *path, const unsigned char *first, siz
     if (format == NULL)
         return npmd_fail(err, NPMD_ERR_FORMAT, "%s: unknown kind of surface, expected " SUFFIXES " or FreeSurfer's",
                          path);
-    return format->read == freesurfer_read ? NPMD_OK : scan_starts_line(path, first, size, err);
+    return format->starts == NULL ? NPMD_OK : format->starts(path, first, size, err);
 }
 
 bool mesh_is_file(const char *path)
